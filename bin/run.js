@@ -1,0 +1,14 @@
+#!/usr/bin/env node
+
+if (process.getBuiltinModule === undefined || Number.parseInt(process.versions.node, 10) < 22) {
+  process.stderr.write(`error: sbx needs Node.js 22.3 or newer, and this is ${process.versions.node}\n`);
+  process.exitCode = 1;
+} else {
+  const { XDG_CACHE_HOME: xdg, HOME: home } = process.env;
+  const base = xdg?.startsWith('/') ? xdg : `${home}/.cache`;
+  // Not node's own choice in /tmp: others can write there, and the cache is code. Only below a folder that exists:
+  // node never returns from creating one where that is impossible (/proc/x).
+  if (base.startsWith('/') && process.getBuiltinModule('node:fs').existsSync(base))
+    process.getBuiltinModule('node:module').enableCompileCache(`${base}/sbx/node`);
+  await import('../dist/run.js');
+}

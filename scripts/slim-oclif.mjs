@@ -1,0 +1,82 @@
+/**
+ * esbuild plugin: bundles only what parsing needs of @oclif/core.
+ *
+ * The parser pulls in help rendering, colours, spinners and debug loggers for the sake of a few error messages, and
+ * some of those touch process.stdout while loading, which makes descriptor 1 non-blocking for the child that `exec`
+ * hands it to. Help goes through the real, unbundled package; the parser gets these stand-ins.
+ */
+const EMPTY = 'module.exports = {};';
+
+const ERRORS = `
+class CLIError extends Error {
+  constructor(error, options = {}) {
+    super(error instanceof Error ? error.message : error);
+    this.name = 'CLIError';
+    this.oclif = { exit: options.exit ?? 2 };
+  }
+}
+module.exports = { CLIError };
+`;
+
+/** Module of @oclif/core/lib (without extension) → its replacement. */
+const stubs = new Map([
+  ['errors', ERRORS],
+  ['errors/index', ERRORS],
+  ['logger', 'module.exports = { makeDebug: () => () => {}, getLogger: () => ({ debug() {} }) };'],
+  ['help', EMPTY],
+  ['help/index', EMPTY],
+  ['parser/help', EMPTY],
+  [
+    'ux/list',
+    "exports.__esModule = true; exports.default = (rows) => rows.map((row) => row.filter(Boolean).join('  ')).join('\\n');",
+  ],
+  ['ux/theme', 'module.exports = { colorize: (_color, text) => text };'],
+  [
+    'cache',
+    'exports.__esModule = true; exports.default = { getInstance: () => ({ get: () => undefined }) };',
+  ],
+]);
+
+/** Built-ins that load slowly and that only rare paths of the parser call. */
+const lazyBuiltins = {
+  'node:readline':
+    "exports.createInterface = (...args) => require('node:readline').createInterface(...args);",
+  'node:fs/promises': "exports.stat = (...args) => require('node:fs/promises').stat(...args);",
+};
+
+/** @type {import('esbuild').Plugin} */
+export const slimOclif = {
+  name: 'slim-oclif',
+  setup(build) {
+    build.onResolve({ filter: /^node:(readline|fs\/promises)$/ }, ({ path, importer }) =>
+      /@oclif[\\/]core/.test(importer) ? { path, namespace: 'lazy-builtin' } : undefined,
+    );
+    build.onLoad({ filter: /.*/, namespace: 'lazy-builtin' }, ({ path }) => ({
+      contents: lazyBuiltins[path],
+      loader: 'js',
+    }));
+    build.onLoad({ filter: /[\\/]@oclif[\\/]core[\\/]lib[\\/].*\.js$/ }, ({ path }) => {
+      const name = path
+        .replaceAll('\\', '/')
+        .replace(/^.*\/@oclif\/core\/lib\//, '')
+        .replace(/\.js$/, '');
+      const contents = stubs.get(name);
+      return contents === undefined ? undefined : { contents, loader: 'js' };
+    });
+  },
+};
+
+/** The packages that are bundled: parsing is on the way of every command. All others stay imports, most of them lazy. */
+const BUNDLED = /^@oclif\/core\/(parser|flags|args)$/;
+
+/** @type {import('esbuild').Plugin} */
+export const externals = {
+  name: 'externals',
+  setup(build) {
+    build.onResolve({ filter: /^[^./]/ }, ({ path, importer, kind }) => {
+      if (kind === 'entry-point' || path.startsWith('node:') || path.startsWith('sbx:')) return undefined;
+      if (BUNDLED.test(path) || /[\\/]@oclif[\\/]core[\\/]/.test(importer)) return undefined;
+      return { path, external: true };
+    });
+  },
+};
