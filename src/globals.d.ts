@@ -1,0 +1,7 @@
+/** The package's version, put in by the bundler and by vitest. */
+declare const SBX_VERSION: string;
+
+declare module '*.sh' {
+  const text: string;
+  export default text;
+}

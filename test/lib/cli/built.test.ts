@@ -1,0 +1,61 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, openSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+
+const root = new URL('../../../', import.meta.url).pathname;
+const bin = `${root}bin/run.js`;
+const run = (args: string[], env: Record<string, string> = {}) =>
+  promisify(execFile)(process.execPath, [bin, ...args], { env: { PATH: process.env.PATH, ...env } });
+
+async function sh(script: string): Promise<{ code: number; err: string }> {
+  const child = spawn('sh', ['-c', script, process.execPath, bin], { stdio: ['ignore', 'ignore', 'pipe'] });
+  const [err, [code]] = await Promise.all([text(child.stderr), once(child, 'close')]);
+  return { code, err };
+}
+
+describe.skipIf(!existsSync(`${root}dist/run.js`))('the built bin', () => {
+  it('prints JSON with nothing in the environment, not even HOME or TERM', async () => {
+    const { stdout, stderr } = await run(['version', '--json']);
+    expect(Object.keys(JSON.parse(stdout))).toEqual(['version', 'node', 'platform']);
+    expect(stderr).toBe('');
+  });
+
+  it('shows help for everything, a verb and 20 columns', async () => {
+    expect((await run(['help'])).stdout).toContain('version');
+    expect((await run(['version', '--help'])).stdout).toContain('SBX_JSON');
+    const { stdout } = await run(['help', 'version'], { COLUMNS: '20' });
+    expect(stdout).toContain('--json');
+  });
+
+  it('ends quietly when stdout is closed or its reader gone', async () => {
+    expect(await sh('"$0" "$1" version >&-')).toEqual({ code: 0, err: '' });
+    expect(await sh('"$0" "$1" version 2>&-')).toEqual({ code: 0, err: '' });
+    expect(await sh('{ "$0" "$1" version || echo $? >&2; } | true')).toEqual({ code: 0, err: '' });
+  });
+
+  it('says so when the disk is full', async () => {
+    const { code, err } = await sh('"$0" "$1" version >/dev/full');
+    expect(code).toBe(1);
+    expect(err).toContain('error: cannot write the output (ENOSPC');
+  });
+
+  it('loads no streams, sockets or terminals before they are needed', async () => {
+    const hook = `process.on('exit', () => process.getBuiltinModule('node:fs').writeSync(2, process.moduleLoadList.join('\\n')));`;
+    const child = spawn(
+      process.execPath,
+      ['--import', `data:text/javascript,${encodeURIComponent(hook)}`, bin, 'version'],
+      {
+        stdio: ['ignore', openSync('/dev/null', 'w'), 'pipe'],
+        env: { PATH: process.env.PATH },
+      },
+    );
+    if (child.stderr === null) throw new Error('no stderr');
+    const loaded = (await text(child.stderr)).split('\n');
+    expect(loaded.length).toBeGreaterThan(20);
+    const slow = ['net', 'tty', 'readline', 'internal/fs/promises', 'child_process', 'worker_threads'];
+    expect(loaded.filter((name) => slow.includes(name.replace('NativeModule ', '')))).toEqual([]);
+  });
+});

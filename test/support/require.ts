@@ -1,0 +1,27 @@
+/** Skips that are honest: counted with their reason, and failures where everything must run. */
+import { test } from 'vitest';
+
+/** Declares a test. */
+type Declare = (name: string, body: () => unknown, timeout?: number) => void;
+
+/**
+ * `test` when `condition` holds; else a test that is skipped and says in its name what it needs, or, with
+ * `SBX_TEST_REQUIRE=all`, fails.
+ */
+export function requireOrSkip(condition: boolean, need: string): Declare {
+  if (condition) return test;
+  if (process.env.SBX_TEST_REQUIRE !== 'all')
+    return (name, body) => test.skip(`${name} [needs ${need}]`, body);
+  return (name) =>
+    test(name, () => {
+      throw new Error(`SBX_TEST_REQUIRE=all, but this cannot run here: it needs ${need}`);
+    });
+}
+
+/** Whether the tests run as root; CI runs them both ways. */
+export const isRoot = process.geteuid?.() === 0;
+
+/** {@link requireOrSkip} for what only root can do: always skipped for a plain user, whose run is not the one that covers it. */
+export function asRoot(condition = true, need = ''): Declare {
+  return isRoot ? requireOrSkip(condition, need) : (name, body) => test.skip(`${name} [needs root]`, body);
+}
