@@ -1,0 +1,10 @@
+/** All types of backends. Their manifests are data and come along; their code is loaded when one is opened. */
+import type { Catalog } from '../backend/registry.ts';
+import { manifest as local } from './local/manifest.ts';
+
+export const catalog: Catalog = {
+  local: {
+    manifest: local,
+    open: async (options) => (await import('./local/index.ts')).openLocalBackend(options),
+  },
+};

@@ -1,0 +1,98 @@
+# Runs a command under the control of a client that may vanish. The text comes in SBX_EXEC, so that `ps` inside stays
+# readable. $1 workdir; $2... the command. Environment: SBX_MARK becomes the SBX_EXEC_ID that marks what the command
+# starts; SBX_LATE names variables that must not act before the command itself runs (each is in SBX_LATE_name).
+# Descriptor 3 is the client. "ok" goes out once we are here. Lines come in: a signal's name for the command's process
+# group, "terminate TENTHS" for everything that carries the mark (answered by "gone"), "size ROWS COLS", "end" when all
+# is over. End of file without "end" means that the client is gone: the command and what it started end too.
+sbx_dir=$1
+shift
+sbx_watch() {
+  while read -r sbx_word sbx_a sbx_b <&3; do
+    case $sbx_word in
+      end) exit 0 ;;
+      terminate) sbx_terminate "$sbx_a" & ;;
+      size) sbx_size "$sbx_a" "$sbx_b" ;;
+      *) sbx_group "$sbx_word" ;;
+    esac
+  done
+  sbx_terminate 50
+  exit 0
+}
+# The command has a group of its own as soon as it runs; until then there is only itself.
+# dash wants the "--", busybox does not take it.
+sbx_group() {
+  kill -s "$1" -- "-$$" 2> /dev/null || kill -s "$1" "-$$" 2> /dev/null || kill -s "$1" "$$" 2> /dev/null
+}
+# TERM, and KILL after as many tenths of a second.
+sbx_terminate() {
+  sbx_left=$1
+  if [ "$sbx_left" -gt 0 ]; then
+    sbx_sweep TERM
+    sbx_sweep CONT
+    while [ "$sbx_left" -gt 0 ] && { kill -0 "$$" 2> /dev/null || sbx_marked; }; do
+      sleep 0.1 2> /dev/null || sleep 1
+      sbx_left=$((sbx_left - 1))
+    done
+  fi
+  sbx_sweep KILL
+  echo gone >&3
+}
+# What carries the mark and lives, into sbx_pids.
+sbx_marked() {
+  sbx_pids=
+  for sbx_file in $(grep -ls "SBX_EXEC_ID=$SBX_MARK" /proc/[0-9]*/environ 2> /dev/null); do
+    sbx_pid=${sbx_file#/proc/}
+    sbx_pid=${sbx_pid%/environ}
+    kill -0 "$sbx_pid" 2> /dev/null && sbx_pids="$sbx_pids $sbx_pid"
+  done
+  [ -n "$sbx_pids" ]
+}
+# A child may be born while we look, so we look until there is nothing new. The command goes last: its end is what
+# the client waits for.
+sbx_sweep() {
+  sbx_seen=" $$ "
+  for sbx_round in 1 2 3 4 5 6 7 8; do
+    sbx_marked || break
+    sbx_new=
+    for sbx_pid in $sbx_pids; do
+      case $sbx_seen in
+        *" $sbx_pid "*) ;;
+        *)
+          sbx_new=1
+          sbx_seen="$sbx_seen$sbx_pid "
+          kill -s "$1" "$sbx_pid" 2> /dev/null
+          ;;
+      esac
+    done
+    [ -n "$sbx_new" ] || break
+  done
+  sbx_group "$1"
+}
+sbx_size() {
+  for sbx_child in $(cat "/proc/$$/task/$$/children" 2> /dev/null); do
+    stty rows "$1" cols "$2" < "/proc/$sbx_child/fd/0" 2> /dev/null
+  done
+}
+sbx_watch > /dev/null 2>&1 < /dev/null &
+echo ok >&3
+exec 3>&-
+cd -- "$sbx_dir" 2> /dev/null || {
+  printf 'sbx: cannot enter the workdir %s\n' "$sbx_dir" >&2
+  exit 126
+}
+for sbx_name in $SBX_LATE; do
+  eval "export $sbx_name=\"\$SBX_LATE_$sbx_name\"; unset SBX_LATE_$sbx_name"
+done
+export SBX_EXEC_ID="$SBX_MARK"
+unset SBX_LATE SBX_EXEC SBX_MARK OLDPWD
+if [ -n "$1" ] && ! command -v -- "$1" > /dev/null 2>&1; then
+  case $1 in
+    */*) [ -e "$1" ] || { printf 'sbx: %s: not found\n' "$1" >&2; exit 127; } ;;
+    *) printf 'sbx: %s: not found\n' "$1" >&2; exit 127 ;;
+  esac
+  printf 'sbx: %s: cannot be run\n' "$1" >&2
+  exit 126
+fi
+# A group of its own, so that a signal for the command is none for the watcher.
+command -v setsid > /dev/null 2>&1 && exec setsid -- "$@"
+exec "$@"
