@@ -1,0 +1,69 @@
+/** Changing a sandbox: one client at a time, and what a killed client left half done is finished by the next one. */
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import type { Call } from '../../backend/contract.ts';
+import { hasErrno, SbxError } from '../../errors.ts';
+import { acquireLock, tryLock } from '../../store/lock.ts';
+import type { Local } from './context.ts';
+import { sandboxLayout } from './layout.ts';
+import { readRecord, type SandboxRecord } from './record.ts';
+
+/**
+ * Runs `change` as the only one that changes sandbox `id`. The lock's file doubles as the mark of a change that is
+ * under way: it goes away with the change, and stays when the client is killed.
+ */
+export async function changing<T>(
+  local: Local,
+  id: string,
+  purpose: string,
+  call: Call,
+  change: () => Promise<T>,
+): Promise<T> {
+  const path = join(local.layout.pending, id);
+  using lock = await acquireLock(path, call, { purpose });
+  const result = await change();
+  fs.rmSync(lock.path, { force: true });
+  return result;
+}
+
+/** {@link changing} with the sandbox's present record, repaired first. `not_found` when it is gone. */
+export async function changingRecord<T>(
+  local: Local,
+  sandbox: { readonly id: string; readonly name: string },
+  purpose: string,
+  call: Call,
+  change: (record: SandboxRecord) => Promise<T>,
+): Promise<T> {
+  return changing(local, sandbox.id, purpose, call, async () => {
+    const { repair } = await import('./repair.ts');
+    await repair(local, sandbox.id);
+    const record = readRecord(sandboxLayout(local.layout, sandbox.id).record);
+    if (record === undefined)
+      throw new SbxError('not_found', `sandbox '${sandbox.name}' is gone`, {
+        backend: local.name,
+        hint: 'sbx ls --all',
+      });
+    return change(record);
+  });
+}
+
+/** Finishes every change that nobody works on any more; cheap when there is none. Returns the ids it dealt with. */
+export async function recover(local: Local): Promise<string[]> {
+  let ids: string[];
+  try {
+    ids = fs.readdirSync(local.layout.pending);
+  } catch (error) {
+    if (hasErrno(error, 'ENOENT')) return [];
+    throw error;
+  }
+  const repaired: string[] = [];
+  for (const id of ids) {
+    using lock = await tryLock(join(local.layout.pending, id));
+    if (lock === undefined) continue;
+    const { repair } = await import('./repair.ts');
+    await repair(local, id);
+    fs.rmSync(lock.path, { force: true });
+    repaired.push(id);
+  }
+  return repaired;
+}

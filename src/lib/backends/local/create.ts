@@ -1,0 +1,171 @@
+/** Making a local sandbox. Whatever goes wrong, nothing of it stays. */
+import * as fs from 'node:fs';
+import type { Call, CreateSpec, Sandbox } from '../../backend/contract.ts';
+import { SbxError } from '../../errors.ts';
+import { randomName } from '../../util/name.ts';
+import { capture } from './capture.ts';
+import { changing, changingRecord, recover } from './change.ts';
+import type { Local } from './context.ts';
+import { eraseSandbox } from './erase.ts';
+import { usingLayers } from './layers.ts';
+import { sandboxLayout } from './layout.ts';
+import { planNetwork } from './network.ts';
+import { startMain, startSandbox } from './power.ts';
+import { readRecord, type SandboxRecord, writeRecord } from './record.ts';
+import { prepareRootfs } from './rootfs.ts';
+import { openSandbox } from './sandbox.ts';
+import { findSnapshot } from './snapshots.ts';
+import { ensureLayout, newId, takeName } from './store.ts';
+
+const NAME_ATTEMPTS = 20;
+
+type Source = Pick<
+  SandboxRecord,
+  'layers' | 'base' | 'rootfs' | 'rootfsSource' | 'snapshot' | 'env' | 'workdir' | 'user'
+>;
+const MACHINE: Source = { layers: {}, base: {}, env: {}, workdir: '/workspace' };
+
+/** `create` of the contract. */
+export async function create(local: Local, spec: CreateSpec, call: Call): Promise<Sandbox> {
+  if (process.platform !== 'linux') {
+    throw new SbxError('unsupported', `the local backend needs Linux, this is ${process.platform}`, {
+      backend: local.name,
+      hint: 'use another backend: sbx backend ls',
+    });
+  }
+  if (spec.isolation === 'none') {
+    throw new SbxError('unsupported', `backend '${local.name}' always isolates with namespaces`, {
+      backend: local.name,
+      hint: 'leave --isolation out',
+    });
+  }
+  ensureLayout(local.layout);
+  await recover(local);
+  const plan = planNetwork(spec.network);
+  const sandbox = await usingLayers(local, call, async () =>
+    make(local, spec, await sourceOf(local, spec, call), call),
+  );
+  if (plan.mode === 'host' && spec.network === undefined) {
+    local.notice(
+      "network: shared with this machine; for one of its own install 'passt' or say --network none",
+    );
+  }
+  try {
+    if (spec.workdir !== undefined) await makeWorkdir(sandbox, spec.workdir, call);
+    if (spec.command !== undefined && spec.deferCommand !== true)
+      await startMain(local, sandbox, spec.command, call);
+  } catch (error) {
+    const { destroy } = await import('./destroy.ts');
+    await destroy(local, sandbox.id, true, { signal: new AbortController().signal });
+    throw error;
+  }
+  return sandbox;
+}
+
+/** Made when it is missing, as container engines do. */
+async function makeWorkdir(sandbox: Sandbox, workdir: string, call: Call): Promise<void> {
+  const { runGuest } = await import('../../backend/derived/run-guest.ts');
+  const script = 'mkdir -p -- "$1"';
+  const { exit, stderr } = await runGuest(sandbox, 'sbx-workdir', script, [workdir], call, {
+    workdir: '/',
+    user: 'root',
+  });
+  if (!('code' in exit) || exit.code !== 0) {
+    throw new SbxError('failed', `cannot make the workdir ${workdir}: ${stderr.trim()}`, {
+      backend: sandbox.backend,
+    });
+  }
+}
+
+/** A new sandbox with the present files of another one. */
+export async function fork(
+  local: Local,
+  sandbox: { readonly id: string; readonly name: string },
+  name: string | undefined,
+  call: Call,
+): Promise<Sandbox> {
+  await recover(local);
+  const forked = await usingLayers(local, call, async () => {
+    const { record, layers } = await changingRecord(local, sandbox, 'fork', call, async (present) => ({
+      record: present,
+      layers: await capture(local, present, call),
+    }));
+    const spec: CreateSpec = {
+      name,
+      env: {},
+      labels: record.labels,
+      limits: record.limits,
+      network: record.network,
+      command: record.command,
+    };
+    return make(local, spec, { ...record, layers, base: layers }, call);
+  });
+  const { command } = readRecord(sandboxLayout(local.layout, forked.id).record) ?? {};
+  if (command !== undefined) await startMain(local, forked, command, call);
+  return forked;
+}
+
+async function sourceOf(local: Local, spec: CreateSpec, call: Call): Promise<Source> {
+  if (spec.snapshot !== undefined) {
+    const { layers, rootfs, rootfsSource, env, workdir, user, id } = findSnapshot(local, spec.snapshot);
+    return { layers, base: layers, rootfs, rootfsSource, env, workdir, user, snapshot: id };
+  }
+  if (spec.rootfs === undefined) return MACHINE;
+  const rootfs = await prepareRootfs(local, spec.rootfs, call);
+  return { ...MACHINE, workdir: '/', rootfs, rootfsSource: spec.rootfs };
+}
+
+async function make(local: Local, spec: CreateSpec, source: Source, call: Call): Promise<Sandbox> {
+  const id = newId();
+  return changing(local, id, 'creation', call, async () => {
+    const files = sandboxLayout(local.layout, id);
+    let record: SandboxRecord | undefined;
+    try {
+      fs.mkdirSync(files.folder, { mode: 0o700 });
+      record = draft(local, id, spec, source);
+      await startSandbox(local, record, call);
+      writeRecord(files.record, { ...record, phase: 'ready' });
+      return openSandbox(local, record);
+    } catch (error) {
+      await eraseSandbox(local, id, record);
+      throw error;
+    }
+  });
+}
+
+/** The record of a sandbox that is being made, with its name taken. */
+function draft(local: Local, id: string, spec: CreateSpec, source: Source): SandboxRecord {
+  const { layers, base, rootfs, rootfsSource, snapshot } = source;
+  const write = (name: string): SandboxRecord => {
+    const record: SandboxRecord = {
+      version: 1,
+      id,
+      name,
+      phase: 'creating',
+      createdAt: new Date().toISOString(),
+      expiresAt: spec.ttl === undefined ? undefined : new Date(Date.now() + spec.ttl).toISOString(),
+      labels: spec.labels,
+      env: { ...source.env, ...spec.env },
+      workdir: spec.workdir ?? source.workdir,
+      user: spec.user ?? source.user,
+      hostname: spec.hostname ?? name.replaceAll(/[^A-Za-z0-9.-]/g, '-').slice(0, 63),
+      network: spec.network,
+      limits: spec.limits,
+      command: spec.command,
+      ...{ rootfs, rootfsSource, snapshot, layers, base },
+      isolation: 'namespaces',
+    };
+    // The record says which name is ours before it is, so that whoever cleans up after us gives it back.
+    writeRecord(sandboxLayout(local.layout, id).record, record);
+    takeName(local.layout, name, id, local.name);
+    return record;
+  };
+  if (spec.name !== undefined) return write(spec.name);
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return write(randomName());
+    } catch (error) {
+      if (attempt === NAME_ATTEMPTS || !(error instanceof SbxError) || error.code !== 'conflict') throw error;
+    }
+  }
+}

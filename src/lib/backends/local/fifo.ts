@@ -1,0 +1,62 @@
+/**
+ * Real pipes for the streams of a command. Node gives children socket pairs, and a socket cannot be opened again
+ * through /dev/stdout or /dev/stderr, which scripts do all the time; so these are FIFOs that lose their name at once.
+ */
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { closeSync, constants, openSync, rmSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { ensureFolder } from '../../store/folder.ts';
+import { SYSTEM_ENV } from './system.ts';
+
+/** Both ends of a pipe: ours as a stream, the command's as a descriptor to be closed once the command has it. */
+export interface Pipe<Stream> {
+  readonly stream: Stream;
+  readonly theirs: number;
+}
+
+export interface Pipes {
+  readonly stdin?: Pipe<Writable>;
+  readonly stdout?: Pipe<Readable>;
+  readonly stderr?: Pipe<Readable>;
+}
+
+export type StreamName = keyof Pipes;
+
+/** Makes the named pipes in `folder`; nothing is left there. */
+export function openPipes(folder: string, names: readonly StreamName[]): Pipes {
+  if (names.length === 0) return {};
+  ensureFolder(folder);
+  const prefix = join(folder, `.pipe-${randomBytes(6).toString('hex')}`);
+  const paths = names.map((name) => `${prefix}-${name}`);
+  try {
+    execFileSync('mkfifo', ['-m', '600', ...paths], { env: SYSTEM_ENV, stdio: ['ignore', 'ignore', 'pipe'] });
+    const pipes: { -readonly [K in StreamName]?: Pipes[K] } = {};
+    for (const [index, name] of names.entries()) {
+      const path = paths[index] as string;
+      if (name === 'stdin') pipes.stdin = openForWriting(path);
+      else pipes[name] = openForReading(path);
+    }
+    return pipes as Pipes;
+  } finally {
+    for (const path of paths) rmSync(path, { force: true });
+  }
+}
+
+function openForReading(path: string): Pipe<Readable> {
+  // Opening a FIFO waits for the other side, except for a reader that does not block.
+  const ours = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const theirs = openSync(path, constants.O_WRONLY);
+  return { stream: new Socket({ fd: ours, readable: true, writable: false }), theirs };
+}
+
+function openForWriting(path: string): Pipe<Writable> {
+  const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const ours = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
+  // The command's end must block: O_NONBLOCK would be the command's surprise.
+  const theirs = openSync(path, constants.O_RDONLY);
+  closeSync(reader);
+  return { stream: new Socket({ fd: ours, readable: false, writable: true }), theirs };
+}

@@ -1,0 +1,84 @@
+/**
+ * Folders of this machine that have other file systems mounted below them. In a new user namespace such mounts are
+ * locked: the kernel lets nobody look beneath, and so no overlay mount can lie over the folder.
+ */
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { SbxError } from '../../errors.ts';
+import type { Layout } from './layout.ts';
+import { partsOf } from './mounts.ts';
+import type { Part } from './parts.ts';
+import type { SandboxRecord } from './record.ts';
+import { isRoot } from './system.ts';
+
+/** Parts that may start without this machine's files. */
+const OPTIONAL = ['var', 'opt'];
+
+/** The mount points of this process, unescaped. */
+export function mountPoints(): string[] {
+  return fs
+    .readFileSync('/proc/self/mountinfo', 'utf8')
+    .split('\n')
+    .flatMap((line) => line.split(' ')[4] ?? [])
+    .map((path) =>
+      path.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8))),
+    );
+}
+
+/**
+ * The parts with folders that can be overlaid. Root shows a folder with mounts below it without them, under `layout.host`;
+ * a plain user cannot, so the part starts empty where that does no harm.
+ */
+export function overlayable(layout: Layout, parts: readonly Part[]): Part[] {
+  const points = mountPoints();
+  return parts.map((part) => {
+    if (part.host === undefined || !points.some((path) => path.startsWith(`${part.host}/`))) return part;
+    if (isRoot()) return { ...part, host: join(layout.host, part.name) };
+    const { host, ...empty } = part;
+    if (OPTIONAL.includes(part.name)) return empty;
+    throw new SbxError(
+      'failed',
+      `other file systems are mounted below ${host}, which only root may leave out of a sandbox`,
+      {
+        hint: 'run sbx as root, or use a rootfs: sbx create --rootfs DIR',
+      },
+    );
+  });
+}
+
+/** The argv that shows the folders of {@link overlayable} and then runs `argv`. */
+export function withoutSubmounts(
+  layout: Layout,
+  record: SandboxRecord,
+  argv: [string, ...string[]],
+): [string, ...string[]] {
+  const original = new Map(partsOf(record).map((part) => [part.name, part.host]));
+  const moved = overlayable(layout, partsOf(record)).filter(
+    (part) => part.host?.startsWith(`${layout.host}/`) === true,
+  );
+  if (moved.length === 0) return argv;
+  const pairs = moved.flatMap((part) => [original.get(part.name) ?? '', part.host ?? '']);
+  for (const part of moved) fs.mkdirSync(part.host ?? '', { recursive: true, mode: 0o700 });
+  const script =
+    'n=$1; shift; while [ "$n" -gt 0 ]; do mount --bind "$1" "$2" || exit 1; shift 2; n=$((n - 1)); done; exec "$@"';
+  return [
+    'unshare',
+    '--mount',
+    '--',
+    '/bin/sh',
+    '-c',
+    script,
+    'sbx-host',
+    String(moved.length),
+    ...pairs,
+    ...argv,
+  ];
+}
+
+/** The names of the parts that start without this machine's folder. */
+export function emptyParts(layout: Layout, record: SandboxRecord): string[] {
+  const parts = partsOf(record);
+  return overlayable(layout, parts).flatMap((part, index) =>
+    part.host === undefined && parts[index]?.host !== undefined ? [part.name] : [],
+  );
+}

@@ -1,0 +1,69 @@
+/** The local backend: sandboxes on this machine, made with namespaces and overlay mounts. Linux only. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Backend } from '../../backend/contract.ts';
+import type { BackendOptions } from '../../backend/registry.ts';
+import { SbxError } from '../../errors.ts';
+import type { Local } from './context.ts';
+import { infoOf, isExpired } from './info.ts';
+import { layoutAt, sandboxLayout } from './layout.ts';
+import { manifest } from './manifest.ts';
+import { readRecord } from './record.ts';
+import { matches, openSandbox } from './sandbox.ts';
+import { allIds, findRecord } from './store.ts';
+
+/** Opens the backend; touches no file. */
+export function openLocalBackend(
+  options: Pick<BackendOptions, 'name' | 'notice'> & { readonly paths: { readonly state: string } },
+): Backend {
+  const local: Local = {
+    name: options.name,
+    layout: layoutAt(join(options.paths.state, 'local')),
+    notice: options.notice,
+  };
+  const { name, layout } = local;
+  return {
+    name,
+    manifest,
+    create: async (spec, call) => (await import('./create.ts')).create(local, spec, call),
+    async get(ref) {
+      const record = findRecord(layout, ref, name);
+      if (isExpired(record)) {
+        throw new SbxError('not_found', `sandbox '${ref}' has expired`, {
+          backend: name,
+          hint: 'make another one: sbx create',
+        });
+      }
+      return openSandbox(local, record);
+    },
+    async *list(query, call) {
+      if (existsSync(layout.pending)) await (await import('./change.ts')).recover(local);
+      for (const id of allIds(layout)) {
+        const record = readRecord(sandboxLayout(layout, id).record);
+        if (record === undefined || record.phase === 'removing') continue;
+        if (isExpired(record)) {
+          await (await import('./destroy.ts')).destroy(local, id, true, call);
+          continue;
+        }
+        const info = infoOf(local, record);
+        if (matches(query, info.state, info.labels)) yield info;
+      }
+    },
+    destroy: async (ref, { force }, call) => (await import('./destroy.ts')).destroy(local, ref, force, call),
+    check: async (call) => (await import('./check.ts')).checkLocal(layout.root, call),
+    can: {
+      snapshots: {
+        async *list() {
+          const { allSnapshots, publicInfo } = await import('./snapshots.ts');
+          for (const snapshot of allSnapshots(local)) yield publicInfo(snapshot);
+        },
+        async get(ref) {
+          const { findSnapshot, publicInfo } = await import('./snapshots.ts');
+          return publicInfo(findSnapshot(local, ref));
+        },
+        remove: async (ref, call) => (await import('./snapshots.ts')).removeSnapshot(local, ref, call),
+      },
+      prune: async ({ dryRun }, call) => (await import('./prune.ts')).prune(local, dryRun, call),
+    },
+  };
+}

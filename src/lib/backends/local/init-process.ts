@@ -1,0 +1,97 @@
+/** The init process of a running sandbox: which one it is, and whether it still is that one. */
+import { readFileSync, rmSync } from 'node:fs';
+import { hasErrno } from '../../errors.ts';
+import { readJsonFile, writeJsonFile } from '../../store/json-file.ts';
+
+export interface InitProcess {
+  readonly pid: number;
+  /** Clock ticks after boot: a pid alone may be somebody else's by now. */
+  readonly startTicks: string;
+  readonly bootId: string;
+  readonly startedAt: string;
+  /** What the network became. */
+  readonly network: 'private' | 'host' | 'none';
+  /** The base layer below its parts. */
+  readonly base: string;
+  /** Whether the one user of the sandbox keeps the groups of its user on this machine: see uid-map.ts. */
+  readonly keepsGroups: boolean;
+  /** Parts that started without this machine's folder, see host-folders.ts. */
+  readonly emptyParts: readonly string[];
+  /** cgroup folders that every process of the sandbox joins. */
+  readonly cgroups: readonly string[];
+  readonly paused: boolean;
+  /** Helpers on this machine that end with the sandbox: the network's, the one that keeps the time to live. */
+  readonly helpers: readonly ProcessMark[];
+}
+
+/** A process on this machine that is told from a later one with the same pid. */
+export interface ProcessMark {
+  readonly pid: number;
+  readonly startTicks: string;
+  /** What a helper is there for, where it matters. */
+  readonly role?: 'timer' | undefined;
+}
+
+let bootId: string | undefined;
+
+/** The kernel's id of this boot. */
+export function currentBootId(): string {
+  bootId ??= readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  return bootId;
+}
+
+/** When `pid` started, in clock ticks after boot; undefined when there is no such process or it is a zombie. */
+export function startTicksOf(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // The second field holds the command's name, which may hold spaces and brackets.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return fields[0] === 'Z' || fields[0] === 'X' ? undefined : fields[19];
+  } catch (error) {
+    if (hasErrno(error, 'ENOENT', 'ESRCH')) return undefined;
+    throw error;
+  }
+}
+
+/** The mark of a process that runs now. */
+export function markOf(pid: number): ProcessMark | undefined {
+  const startTicks = startTicksOf(pid);
+  return startTicks === undefined ? undefined : { pid, startTicks };
+}
+
+/** Whether the marked process still runs. */
+export function isAlive(mark: ProcessMark): boolean {
+  return startTicksOf(mark.pid) === mark.startTicks;
+}
+
+/** The init process that `path` names, if it runs. */
+export function readInit(path: string): InitProcess | undefined {
+  const init = readJsonFile(path, validate);
+  if (init === undefined || init.bootId !== currentBootId()) return undefined;
+  return isAlive(init) ? init : undefined;
+}
+
+/** The last init process that `path` names, running or not, of this boot: its helpers and cgroups may be left. */
+export function readLastInit(path: string): InitProcess | undefined {
+  const init = readJsonFile(path, validate);
+  return init?.bootId === currentBootId() ? init : undefined;
+}
+
+export function writeInit(path: string, init: InitProcess): void {
+  writeJsonFile(path, init, { durable: false });
+}
+
+export function removeInit(path: string): void {
+  rmSync(path, { force: true });
+}
+
+function validate(value: unknown): InitProcess {
+  const init = value as Partial<InitProcess> | null;
+  if (typeof init !== 'object' || init === null || !Number.isInteger(init.pid) || (init.pid ?? 0) < 2) {
+    throw new Error('it does not name an init process');
+  }
+  if (typeof init.startTicks !== 'string' || !Array.isArray(init.cgroups) || !Array.isArray(init.helpers)) {
+    throw new Error('a field of the init process is missing or of another kind');
+  }
+  return init as InitProcess;
+}

@@ -1,0 +1,72 @@
+/**
+ * Where the local backend keeps what. Everything below one state folder, 0700:
+ *
+ *   sandboxes/ID/record.json     what is known of it; replaced by rename
+ *   sandboxes/ID/init.json       its init process while it runs
+ *   sandboxes/ID/upper/PART      what was changed in it; work/PART belongs to the overlay mount
+ *   sandboxes/ID/guest           what its processes write for us (/var/lib/sbx inside); hostile
+ *   pending/ID                   held while a sandbox is being changed; one that nobody holds is a change left half done
+ *   names/NAME -> ID             a name is taken by making the link
+ *   sandboxes/ID/identity        its /etc/hosts, /etc/hostname and /etc/resolv.conf
+ *   layers/ID/PART               read-only layers, shared by snapshots and sandboxes
+ *   snapshots/ID.json
+ */
+import { join } from 'node:path';
+
+export interface Layout {
+  readonly root: string;
+  readonly sandboxes: string;
+  readonly names: string;
+  readonly pending: string;
+  readonly layers: string;
+  readonly snapshots: string;
+  /** Held shared while layers are being put to use, and alone while unused ones are removed. */
+  readonly layersLock: string;
+  /** Where a root is put together, each in a mount namespace of its own; beside the root, which a sandbox's mounts contain. */
+  readonly mount: string;
+  /** Where folders of this machine are shown without what is mounted below them, likewise. */
+  readonly host: string;
+}
+
+/** The layout below `root`; touches no file. */
+export function layoutAt(root: string): Layout {
+  return {
+    root,
+    sandboxes: join(root, 'sandboxes'),
+    names: join(root, 'names'),
+    pending: join(root, 'pending'),
+    layers: join(root, 'layers'),
+    snapshots: join(root, 'snapshots'),
+    layersLock: join(root, 'layers.lock'),
+    mount: `${root}.mount`,
+    host: `${root}.host`,
+  };
+}
+
+/** The files of one sandbox. */
+export interface SandboxLayout {
+  readonly folder: string;
+  readonly record: string;
+  readonly init: string;
+  readonly upper: string;
+  readonly work: string;
+  readonly guest: string;
+  readonly identity: string;
+}
+
+/** The layout of sandbox `id`; touches no file. */
+export function sandboxLayout(layout: Layout, id: string): SandboxLayout {
+  const folder = join(layout.sandboxes, id);
+  return {
+    folder,
+    record: join(folder, 'record.json'),
+    init: join(folder, 'init.json'),
+    upper: join(folder, 'upper'),
+    work: join(folder, 'work'),
+    guest: join(folder, 'guest'),
+    identity: join(folder, 'identity'),
+  };
+}
+
+/** Where the guest folder is inside a sandbox. */
+export const GUEST_FOLDER = '/var/lib/sbx';

@@ -1,0 +1,95 @@
+/** What nobody needs any more: unused layers and base layers, and what killed clients left. */
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import type { Call, PrunedItem } from '../../backend/contract.ts';
+import { hasErrno } from '../../errors.ts';
+import { tryLock } from '../../store/lock.ts';
+import { BASE_FOLDER } from './base.ts';
+import { recover } from './change.ts';
+import type { Local } from './context.ts';
+import { destroy } from './destroy.ts';
+import { removeTree } from './erase.ts';
+import { isExpired } from './info.ts';
+import { readInit } from './init-process.ts';
+import { collectLayers } from './layers.ts';
+import { sandboxLayout } from './layout.ts';
+import { readRecord } from './record.ts';
+import { allIds } from './store.ts';
+
+/** Removes it, or with `dryRun` only tells. */
+export async function prune(local: Local, dryRun: boolean, call: Call): Promise<PrunedItem[]> {
+  const items: PrunedItem[] = [];
+  for (const id of await leftHalfDone(local))
+    items.push({ kind: 'half-made sandbox', id, reason: 'its client was killed' });
+  if (!dryRun) await recover(local);
+  for (const id of allIds(local.layout)) {
+    const record = readRecord(sandboxLayout(local.layout, id).record);
+    if (record === undefined || !isExpired(record)) continue;
+    items.push({ kind: 'sandbox', id: record.name, reason: 'its time to live is over' });
+    if (!dryRun) await destroy(local, id, true, call);
+  }
+  for (const id of await collectLayers(local, call, { dryRun: true })) {
+    items.push({
+      kind: 'layer',
+      id,
+      reason: 'no sandbox or snapshot needs it',
+      size: treeSize(join(local.layout.layers, id)),
+    });
+  }
+  if (!dryRun) await collectLayers(local, call, { dryRun: false });
+  for (const name of unusedBases(local)) {
+    const path = join(local.layout.root, BASE_FOLDER, name);
+    items.push({
+      kind: 'base layer',
+      id: name,
+      reason: 'this machine has changed since',
+      size: treeSize(path),
+    });
+    if (!dryRun) await removeTree(path);
+  }
+  return items;
+}
+
+/** Ids whose change was cut short: marked, and held by nobody. */
+async function leftHalfDone(local: Local): Promise<string[]> {
+  const found: string[] = [];
+  for (const id of names(local.layout.pending)) {
+    using lock = await tryLock(join(local.layout.pending, id));
+    if (lock !== undefined) found.push(id);
+  }
+  return found;
+}
+
+function unusedBases(local: Local): string[] {
+  const folder = join(local.layout.root, BASE_FOLDER);
+  const used = new Set(
+    allIds(local.layout).map((id) => readInit(sandboxLayout(local.layout, id).init)?.base),
+  );
+  const current = names(folder).includes('current')
+    ? fs.readFileSync(join(folder, 'current'), 'utf8')
+    : undefined;
+  return names(folder).filter((name) => /^[0-9a-f]{16}$/.test(name) && name !== current && !used.has(name));
+}
+
+function names(folder: string): string[] {
+  try {
+    return fs.readdirSync(folder);
+  } catch (error) {
+    if (hasErrno(error, 'ENOENT')) return [];
+    throw error;
+  }
+}
+
+/** Bytes on the disk; what cannot be read does not count. */
+export function treeSize(path: string): number {
+  const stat = fs.lstatSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) return 0;
+  const own = stat.blocks * 512;
+  if (!stat.isDirectory()) return own;
+  try {
+    return fs.readdirSync(path).reduce((sum, name) => sum + treeSize(join(path, name)), own);
+  } catch (error) {
+    if (hasErrno(error, 'EACCES', 'ENOENT')) return own;
+    throw error;
+  }
+}

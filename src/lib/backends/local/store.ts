@@ -1,0 +1,117 @@
+/** Finding and naming local sandboxes on the disk. */
+import { randomBytes } from 'node:crypto';
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { hasErrno, SbxError } from '../../errors.ts';
+import { ensureFolder } from '../../store/folder.ts';
+import { type Layout, sandboxLayout } from './layout.ts';
+import { readRecord, type SandboxRecord } from './record.ts';
+
+const ID = /^[0-9a-f]{12}$/;
+
+/** A new id for a sandbox, layer or snapshot. */
+export function newId(): string {
+  return randomBytes(6).toString('hex');
+}
+
+/** Makes the folders of the layout. */
+export function ensureLayout(layout: Layout): void {
+  for (const folder of [
+    layout.root,
+    layout.sandboxes,
+    layout.names,
+    layout.pending,
+    layout.layers,
+    layout.snapshots,
+  ])
+    ensureFolder(folder);
+}
+
+/** The id that `ref` stands for: a name, an id, or an unambiguous beginning of one of at least four signs. */
+export function findId(layout: Layout, ref: string): string | undefined {
+  const byName = readName(layout, ref);
+  if (byName !== undefined) return byName;
+  if (ID.test(ref) && fs.existsSync(join(layout.sandboxes, ref))) return ref;
+  if (!/^[0-9a-f]{4,11}$/.test(ref)) return undefined;
+  const matches = allIds(layout).filter((id) => id.startsWith(ref));
+  return matches.length === 1 ? matches[0] : undefined;
+}
+
+/** The record of `ref`; `not_found` when there is no such sandbox. */
+export function findRecord(layout: Layout, ref: string, backend: string): SandboxRecord {
+  const id = findId(layout, ref);
+  const record = id === undefined ? undefined : readRecord(sandboxLayout(layout, id).record);
+  if (record === undefined || record.phase === 'removing') throw noSandbox(ref, backend);
+  if (record.phase === 'creating') {
+    throw new SbxError('conflict', `sandbox '${ref}' is still being created`, {
+      backend,
+      retryable: true,
+      hint: 'sbx ls --all',
+    });
+  }
+  return record;
+}
+
+export function noSandbox(ref: string, backend: string): SbxError {
+  return new SbxError('not_found', `there is no sandbox '${ref}' on backend '${backend}'`, {
+    backend,
+    hint: 'see what there is: sbx ls --all',
+  });
+}
+
+/** Ids of all sandboxes, half-made ones included. */
+export function allIds(layout: Layout): string[] {
+  try {
+    return fs.readdirSync(layout.sandboxes).filter((name) => ID.test(name));
+  } catch (error) {
+    if (hasErrno(error, 'ENOENT')) return [];
+    throw new SbxError(
+      'failed',
+      `cannot read ${layout.sandboxes}: ${(error as NodeJS.ErrnoException).code}`,
+      {
+        hint: 'choose another folder: SBX_STATE_DIR=…',
+        cause: error,
+      },
+    );
+  }
+}
+
+/** Takes `name` for `id`, all at once or not at all. `conflict` when somebody else has it. */
+export function takeName(layout: Layout, name: string, id: string, backend: string): void {
+  for (let attempt = 0; attempt < 2; attempt++) {
+    try {
+      fs.symlinkSync(id, join(layout.names, name));
+      return;
+    } catch (error) {
+      if (!hasErrno(error, 'EEXIST')) throw error;
+    }
+    const holder = readName(layout, name);
+    if (holder !== undefined && fs.existsSync(join(layout.sandboxes, holder))) break;
+    // The sandbox behind the link is gone: a client was killed between the two.
+    releaseName(layout, name, holder);
+  }
+  throw new SbxError('conflict', `there is a sandbox '${name}' already`, {
+    backend,
+    hint: `use it, choose another name, or remove it: sbx rm ${name}`,
+  });
+}
+
+/** Gives the name up, if it still is the one of `id`. */
+export function releaseName(layout: Layout, name: string, id: string | undefined): void {
+  if (readName(layout, name) === id) fs.rmSync(join(layout.names, name), { force: true });
+}
+
+function readName(layout: Layout, name: string): string | undefined {
+  if (name === '' || name.includes('/') || name.startsWith('.')) return undefined;
+  try {
+    const id = fs.readlinkSync(join(layout.names, name));
+    return ID.test(id) ? id : undefined;
+  } catch (error) {
+    if (hasErrno(error, 'ENOENT', 'EINVAL', 'ENAMETOOLONG')) return undefined;
+    throw new SbxError(
+      'failed',
+      `cannot read ${join(layout.names, name)}: ${(error as NodeJS.ErrnoException).code}`,
+      { cause: error },
+    );
+  }
+}
