@@ -214,7 +214,10 @@ export interface Running {
   readonly stdin?: Writable;
   readonly stdout?: Readable;
   readonly stderr?: Readable;
-  /** To the command's process group. A command that has ended is no error. */
+  /**
+   * To the command's process group. A command that has ended is no error. After INT, TERM, HUP or QUIT the end of the
+   * command is also the end of what it started: TERM, and KILL after a grace.
+   */
   signal(name: SignalName): Promise<void>;
   /** TERM to everything the command started, KILL after `graceMs`; 0 kills at once. Resolves when the request is on its way. */
   terminate(graceMs: number): Promise<void>;

@@ -73,7 +73,8 @@ sbx_size() {
     stty rows "$1" cols "$2" < "/proc/$sbx_child/fd/0" 2> /dev/null
   done
 }
-sbx_watch > /dev/null 2>&1 < /dev/null &
+# Not a child of the command, which may wait for any child of its own.
+(sbx_watch > /dev/null 2>&1 < /dev/null &)
 echo ok >&3
 exec 3>&-
 cd -- "$sbx_dir" 2> /dev/null || {

@@ -1,5 +1,6 @@
 # Runs a command on a terminal of its own. $1 is the command as shell text, $2 rows, $3 columns.
 # SHELL belongs to the command, but `script` would run it; so it is set again by the text.
+unset SBX_TERMINAL
 if command -v script > /dev/null 2>&1; then
   sbx_shell=${SHELL:-/bin/sh}
   export sbx_shell

@@ -25,6 +25,9 @@ export interface CommandOptions {
 
 /** How long a stream may stay open behind a command that has ended, in milliseconds without a byte. */
 const STREAM_GRACE_MS = 100;
+/** After one of these the end of the command is the end of what it left behind: background jobs of a shell ignore INT. */
+const ENDING: readonly SignalName[] = ['INT', 'TERM', 'HUP', 'QUIT'];
+const LEFTOVER_GRACE_TENTHS = 50;
 /** How often a stopped command is looked at, in milliseconds. */
 const STOP_LOOK_MS = 300;
 /** How long a killed command may take to be gone before its client stops waiting, as for a frozen sandbox. */
@@ -69,6 +72,7 @@ function follow(child: ChildProcess, pipes: Pipes, options: CommandOptions, spec
   let ready = false;
   let over = false;
   let terminating = false;
+  let asked = false;
   const say = (line: string) => {
     if (!over && control.writable) control.write(`${line}\n`);
   };
@@ -104,6 +108,10 @@ function follow(child: ChildProcess, pipes: Pipes, options: CommandOptions, spec
       const exit = await ended;
       await answered;
       // What the command started may take its time after it; the grace is theirs too.
+      if (asked && !terminating) {
+        terminating = true;
+        say(`terminate ${LEFTOVER_GRACE_TENTHS}`);
+      }
       if (ready && terminating && options.isRunning()) await hear('gone');
       say('end');
       if (!ready) throw notStarted(exit, options);
@@ -135,6 +143,7 @@ function follow(child: ChildProcess, pipes: Pipes, options: CommandOptions, spec
     ...(pipes.stderr === undefined ? {} : { stderr: pipes.stderr.stream }),
     async signal(name: SignalName) {
       say(name);
+      asked ||= ENDING.includes(name);
       if (name === 'CONT') child.kill('SIGCONT');
     },
     async terminate(graceMs: number) {

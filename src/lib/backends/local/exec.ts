@@ -84,11 +84,9 @@ export function runningInit(local: Local, record: SandboxRecord, path: string): 
 
 async function commandOf(spec: ExecSpec): Promise<{ argv: ExecSpec['argv']; env: Record<string, string> }> {
   if (spec.terminal === undefined) return { argv: spec.argv, env: {} };
-  const { terminalArgv } = await import('../../guest/terminal.ts');
-  return {
-    argv: terminalArgv(spec.argv, spec.terminal),
-    env: { TERM: spec.terminal.term ?? 'xterm-256color' },
-  };
+  const { terminalCommand } = await import('../../guest/terminal.ts');
+  const command = terminalCommand(spec.argv, spec.terminal);
+  return { argv: command.argv, env: { ...command.env, TERM: spec.terminal.term ?? 'xterm-256color' } };
 }
 
 function resolveWorkdir(base: string, workdir: string | undefined): string {
