@@ -16,5 +16,16 @@ export default defineConfig({
       },
     },
   ],
-  test: { include: ['test/**/*.test.ts'] },
+  test: {
+    include: ['test/**/*.test.ts'],
+    globalSetup: './test/support/nothing-left.ts',
+    reporters: ['default', './test/support/closing-line.ts'],
+    // Most tests wait for processes: two at once finish sooner than one on any machine, and more only make each other late.
+    maxWorkers: 2,
+    // They wait for events, so that a slow machine must not fail them.
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    expect: { poll: { timeout: 20_000 } },
+    teardownTimeout: 20_000,
+  },
 });

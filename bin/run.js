@@ -1,4 +1,7 @@
-#!/usr/bin/env node
+#!/bin/sh
+':' //; exec node -- "$0" "$@"
+// sh runs the line above. Without its "--", node takes an --env-file among our words for its own: it reads the file
+// into our environment, or ends with exit code 9 where there is none, and be it a word of the inner command.
 
 if (process.getBuiltinModule === undefined || Number.parseInt(process.versions.node, 10) < 22) {
   process.stderr.write(`error: sbx needs Node.js 22.3 or newer, and this is ${process.versions.node}\n`);

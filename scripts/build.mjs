@@ -1,18 +1,31 @@
 /**
- * Builds dist/ and oclif.manifest.json: one ES module a command with shared chunks, and dist/run.js, which holds the
- * table of all commands. Two passes, because aliases stand in the command classes and the table needs them.
+ * Builds dist/ and oclif.manifest.json: dist/run.js with the table of all commands, a module a command, and chunks.
+ * All that the fast verbs need is in one chunk: a file costs more to find and open than to run. Two passes, because
+ * the aliases for the table stand in the command classes, and because the first one says what needs what.
  */
 import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { relative, sep } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import * as esbuild from 'esbuild';
+import { rolldown } from 'rolldown';
 import { lazyBuiltins } from './lazy-builtins.mjs';
 import { manifestOf } from './manifest.mjs';
-import { externals, slimOclif } from './slim-oclif.mjs';
+import { slimOclif } from './slim-oclif.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 process.chdir(root);
 const { version } = JSON.parse(await readFile('package.json', 'utf8'));
+
+/** What the fast verbs run, modules that they import at run time included. */
+const FAST = [
+  'src/lib/cli/start.ts',
+  'src/commands/exec.ts',
+  'src/commands/ls.ts',
+  'src/commands/run.ts',
+  'src/lib/backend/registry.ts',
+  'src/lib/backends/catalog.ts',
+  'src/lib/backends/local/index.ts',
+  'src/lib/store/config.ts',
+];
 
 const commands = (await readdir('src/commands', { recursive: true }))
   .filter((file) => /\.tsx?$/.test(file) && !file.endsWith('.d.ts'))
@@ -30,55 +43,82 @@ const programs = (await readdir('src/lib', { recursive: true }))
   .filter((file) => file.endsWith('.entry.ts'))
   .map((file) => `src/lib/${file.split(sep).join('/')}`);
 
-/** @returns {import('esbuild').BuildOptions} */
-function options(outdir) {
-  return {
-    bundle: true,
-    splitting: true,
-    format: 'esm',
+/** Name of the built file → source. */
+const entries = (files) =>
+  Object.fromEntries(files.map((file) => [file.replace(/^src\//, '').replace(/\.tsx?$/, ''), file]));
+
+/** Writes the modules of `input` to `folder`. `fast` tells what goes into the one chunk. */
+async function bundle(folder, input, { plugins = [], fast = () => false } = {}) {
+  const build = await rolldown({
+    input,
     platform: 'node',
-    target: 'node22',
-    outdir,
-    outbase: 'src',
-    chunkNames: 'chunks/[name]-[hash]',
-    loader: { '.sh': 'text' },
-    define: { SBX_VERSION: JSON.stringify(version) },
-    plugins: [externals, slimOclif],
-    logLevel: 'warning',
+    plugins: [slimOclif, ...plugins],
+    moduleTypes: { '.sh': 'text' },
+    transform: { define: { SBX_VERSION: JSON.stringify(version) }, target: 'node22' },
+    // A module that is imported both ways is what FAST asks for.
+    checks: { ineffectiveDynamicImport: false },
+  });
+  await build.write({
+    dir: folder,
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: 'chunks/[name]-[hash].js',
+    codeSplitting: { groups: [{ name: 'fast', test: fast }] },
     // The bundled CommonJS requires built-ins only.
-    banner: { js: 'const require = process.getBuiltinModule;' },
-  };
+    banner: 'const require = process.getBuiltinModule;',
+    minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
+  });
+  await build.close();
 }
 
 const temporary = await mkdtemp('.build-');
 try {
-  await esbuild.build({
-    ...options(`${temporary}/probe`),
-    entryPoints: [...commands.map(({ file }) => file), 'src/lib/cli/flags.ts'],
-  });
-  const classes = await Promise.all(
-    commands.map(async ({ file, id }) => {
-      const built = file.replace(/^src/, `${temporary}/probe`).replace(/\.tsx?$/, '.js');
-      return { id, Class: (await import(pathToFileURL(built).href)).default };
-    }),
+  const imports = new Map();
+  const graph = { name: 'graph', moduleParsed: ({ id, importedIds }) => void imports.set(id, importedIds) };
+  const files = commands.map(({ file }) => file);
+  await bundle(
+    `${temporary}/probe`,
+    entries([...files, ...FAST, 'src/lib/cli/flags.ts', 'src/lib/cli/suggest.ts']),
+    {
+      plugins: [graph],
+    },
   );
-  await esbuild.build({
-    ...options(`${temporary}/dist`),
-    entryPoints: [...commands.map(({ file }) => file), ...programs, { in: 'sbx:run', out: 'run' }],
-    plugins: [externals, slimOclif, runEntry(tableSource(classes))],
-  });
+  const classes = await Promise.all(
+    commands.map(async ({ file, id }) => ({ id, Class: (await probe(file)).default })),
+  );
+  const fast = new Set();
+  const reach = (id) => {
+    if (fast.has(id)) return;
+    fast.add(id);
+    for (const each of imports.get(id) ?? []) reach(each);
+  };
+  for (const file of FAST) reach(join(root, file));
+  await bundle(
+    `${temporary}/dist`,
+    { ...entries([...files, ...programs]), run: 'sbx:run' },
+    { plugins: [runEntry(tableSource(classes))], fast: (id) => fast.has(id) },
+  );
   for (const file of await readdir(`${temporary}/dist`, { recursive: true })) {
     if (!file.endsWith('.js')) continue;
     const path = `${temporary}/dist/${file}`;
     await writeFile(path, lazyBuiltins(await readFile(path, 'utf8')));
   }
-  const { allFlags } = await import(pathToFileURL(`${temporary}/probe/lib/cli/flags.js`).href);
-  const manifest = manifestOf(classes, allFlags, version);
+  const [{ allFlags }, { usageLine }] = await Promise.all(
+    ['flags', 'suggest'].map((name) => probe(`src/lib/cli/${name}.ts`)),
+  );
+  const manifest = manifestOf(classes, { allFlags, usageLine, version });
   await rm('dist', { recursive: true, force: true });
   await rename(`${temporary}/dist`, 'dist');
   await writeFile('oclif.manifest.json', `${JSON.stringify(manifest, null, 2)}\n`);
 } finally {
   await rm(temporary, { recursive: true, force: true });
+}
+
+/** The built form of a source file of the first pass. */
+function probe(file) {
+  return import(
+    pathToFileURL(`${temporary}/probe/${file.replace(/^src\//, '').replace(/\.tsx?$/, '.js')}`).href
+  );
 }
 
 /** The source of the command table. @throws Error when two commands answer to one name. */
@@ -93,11 +133,10 @@ function tableSource(classes) {
       aliases[name] = id;
     }
   }
-  const loaders = commands.map(
-    ({ file, id }) => `${JSON.stringify(id)}: () => import(${JSON.stringify(`./${file}`)})`,
-  );
+  const source = (file) => JSON.stringify(join(root, file));
+  const loaders = commands.map(({ file, id }) => `${JSON.stringify(id)}: () => import(${source(file)})`);
   return `
-    import { start } from './src/lib/cli/start.ts';
+    import { start } from ${source('src/lib/cli/start.ts')};
     await start({
       root: import.meta.dirname + '/..',
       commands: { ${loaders.join(', ')} },
@@ -105,13 +144,11 @@ function tableSource(classes) {
     });`;
 }
 
-function runEntry(contents) {
+function runEntry(code) {
   return {
     name: 'run-entry',
-    setup(build) {
-      build.onResolve({ filter: /^sbx:run$/ }, ({ path }) => ({ path, namespace: 'sbx' }));
-      build.onLoad({ filter: /.*/, namespace: 'sbx' }, () => ({ contents, loader: 'ts', resolveDir: root }));
-    },
+    resolveId: (id) => (id === 'sbx:run' ? '\0sbx:run' : null),
+    load: (id) => (id === '\0sbx:run' ? { code, moduleType: 'ts' } : null),
   };
 }
 

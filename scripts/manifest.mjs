@@ -1,7 +1,7 @@
 /** What `sbx help` reads: the statics of every command class as data, in the form of oclif's manifest. */
 
 /** @returns the contents of oclif.manifest.json. */
-export function manifestOf(classes, allFlags, version) {
+export function manifestOf(classes, { allFlags, usageLine, version }) {
   const commands = {};
   for (const { id, Class } of [...classes].sort((a, b) => (a.id < b.id ? -1 : 1))) {
     if (typeof Class?.summary !== 'string') throw new Error(`command ${id} has no summary`);
@@ -10,7 +10,7 @@ export function manifestOf(classes, allFlags, version) {
       summary: Class.summary,
       description: filled(Class.description, id),
       examples: filled(Class.examples, id),
-      usage: filled(Class.usage ?? usageOf(Class), id),
+      usage: usageLine(id, Class).replace(/^sbx /, ''),
       aliases: (Class.aliases ?? []).map((alias) => alias.replaceAll(' ', ':')),
       hiddenAliases: [],
       hidden: Class.hidden ?? false,
@@ -29,23 +29,12 @@ export function manifestOf(classes, allFlags, version) {
   return { version, commands };
 }
 
-/** oclif fills its templates in after it has wrapped the lines, and fails on one that a narrow terminal breaks. */
+/** Fills oclif's templates in. */
 function filled(text, id) {
   if (Array.isArray(text)) return text.map((each) => filled(each, id));
   return text
     ?.replaceAll('<%= config.bin %>', 'sbx')
     .replaceAll('<%= command.id %>', id.replaceAll(':', ' '));
-}
-
-/** Given for each command: oclif's own lists every global flag, and is a template that a narrow terminal breaks. */
-function usageOf(Class) {
-  const args = Object.entries(Class.args ?? {}).map(([name, { required, multiple }]) => {
-    const word = `${name.toUpperCase()}${multiple ? '…' : ''}`;
-    return required ? word : `[${word}]`;
-  });
-  const inner = Class.commandNeedsDashes ? ['[-- CMD…]'] : ['[--] CMD…'];
-  const takesInner = Class.commandNeedsDashes || Class.strictCommandArgument !== undefined;
-  return ['<%= command.id %> [FLAGS]', ...args, ...(takesInner ? inner : [])].join(' ');
 }
 
 function argData(name, { description, required, multiple, options, hidden, default: preset }) {

@@ -1,5 +1,5 @@
 /**
- * esbuild plugin: bundles only what parsing needs of @oclif/core.
+ * Bundler plugin: takes only what parsing needs of @oclif/core.
  *
  * The parser pulls in help rendering, colours, spinners and debug loggers for the sake of a few error messages, and
  * some of those touch process.stdout while loading, which makes descriptor 1 non-blocking for the child that `exec`
@@ -44,39 +44,23 @@ const lazyBuiltins = {
   'node:fs/promises': "exports.stat = (...args) => require('node:fs/promises').stat(...args);",
 };
 
-/** @type {import('esbuild').Plugin} */
-export const slimOclif = {
-  name: 'slim-oclif',
-  setup(build) {
-    build.onResolve({ filter: /^node:(readline|fs\/promises)$/ }, ({ path, importer }) =>
-      /@oclif[\\/]core/.test(importer) ? { path, namespace: 'lazy-builtin' } : undefined,
-    );
-    build.onLoad({ filter: /.*/, namespace: 'lazy-builtin' }, ({ path }) => ({
-      contents: lazyBuiltins[path],
-      loader: 'js',
-    }));
-    build.onLoad({ filter: /[\\/]@oclif[\\/]core[\\/]lib[\\/].*\.js$/ }, ({ path }) => {
-      const name = path
-        .replaceAll('\\', '/')
-        .replace(/^.*\/@oclif\/core\/lib\//, '')
-        .replace(/\.js$/, '');
-      const contents = stubs.get(name);
-      return contents === undefined ? undefined : { contents, loader: 'js' };
-    });
-  },
-};
-
+const OCLIF = /[\\/]@oclif[\\/]core[\\/]/;
 /** The packages that are bundled: parsing is on the way of every command. All others stay imports, most of them lazy. */
 const BUNDLED = /^@oclif\/core\/(parser|flags|args)$/;
 
-/** @type {import('esbuild').Plugin} */
-export const externals = {
-  name: 'externals',
-  setup(build) {
-    build.onResolve({ filter: /^[^./]/ }, ({ path, importer, kind }) => {
-      if (kind === 'entry-point' || path.startsWith('node:') || path.startsWith('sbx:')) return undefined;
-      if (BUNDLED.test(path) || /[\\/]@oclif[\\/]core[\\/]/.test(importer)) return undefined;
-      return { path, external: true };
-    });
+/** @type {import('rolldown').Plugin} */
+export const slimOclif = {
+  name: 'slim-oclif',
+  resolveId(id, importer) {
+    if (importer === undefined || /^[./\0]/.test(id) || id.startsWith('sbx:')) return null;
+    if (OCLIF.test(importer) && Object.hasOwn(lazyBuiltins, id)) return `\0lazy:${id}`;
+    if (BUNDLED.test(id) || (OCLIF.test(importer) && !id.startsWith('node:'))) return null;
+    return { id, external: true };
+  },
+  load(id) {
+    if (id.startsWith('\0lazy:')) return { code: lazyBuiltins[id.slice('\0lazy:'.length)], moduleType: 'js' };
+    const name = /[\\/]@oclif[\\/]core[\\/]lib[\\/](.*)\.js$/.exec(id)?.[1]?.replaceAll('\\', '/');
+    const code = stubs.get(name);
+    return code === undefined ? null : { code, moduleType: 'js' };
   },
 };

@@ -12,7 +12,7 @@ export default class Cp extends SbxCommand<typeof Cp> {
   static summary = 'copy files between this machine and sandboxes, or between sandboxes';
   static description =
     'A path in a sandbox is NAME:/path, BACKEND/NAME:/path or :/path for the default sandbox; without a leading "/" it is relative to the workdir. A local name with a colon starts with "./". "-" is a tar on standard input or output.\n\nDirectories are copied with all that they hold: into a destination that is a directory, else to that name; "dir/." means the contents of dir. Directories merge, files are replaced whole. Symlinks, modes and times are kept. Nothing is put in place before all of it has arrived; a copy that fails leaves the destination as it was.\n\nWhat comes out of a sandbox is checked: names and links that lead out of the destination, devices and fifos end the copy before anything is written, and setuid bits are dropped unless --archive is given.';
-  static usage = 'cp SRC… DST';
+  static usage = 'SRC… DST';
   static examples = [
     '<%= config.bin %> cp ./app box:/srv',
     '<%= config.bin %> cp box:/var/log/. ./logs --exclude "*.gz"',

@@ -25,7 +25,7 @@ export default class Create extends SbxCommand<typeof Create> {
   ];
   static args = { name: Args.string({ description: 'its name, or BACKEND/NAME; left out: one is made up' }) };
   static flags = createFlags;
-  static usage = '<%= command.id %> [flags] [NAME] [-- CMD…]';
+  static usage = '[NAME] [-- CMD…]';
   static commandNeedsDashes = true;
 
   async run(): Promise<undefined> {

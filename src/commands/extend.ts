@@ -30,7 +30,7 @@ export default class Extend extends SbxCommand<typeof Extend> {
     '<%= config.bin %> extend 1h',
     '<%= config.bin %> extend box --never',
   ];
-  static usage = '<%= command.id %> [flags] [SANDBOX] (DURATION | --never)';
+  static usage = '[SANDBOX] (DURATION | --never)';
   static args = {
     sandbox: Args.string({
       description: 'name, id or BACKEND/NAME; left out: $SBX_SANDBOX, or the only running one',

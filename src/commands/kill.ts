@@ -15,7 +15,7 @@ export default class Kill extends SbxCommand<typeof Kill> {
     '<%= config.bin %> kill box 1a2b3c4d -s HUP',
     '<%= config.bin %> kill box web worker --signal KILL',
   ];
-  static usage = 'kill SANDBOX PROCESS…';
+  static usage = 'SANDBOX PROCESS…';
   static args = {
     sandbox: Args.string({ required: true, description: 'name, id or BACKEND/NAME' }),
     process: Args.string({ multiple: true, description: 'ids or names, as sbx ps shows them' }),

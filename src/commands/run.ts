@@ -20,7 +20,7 @@ export default class Run extends SbxCommand<typeof Run> {
     '<%= config.bin %> run --repo . --setup "npm ci" --timeout 10m -- npm test',
     "<%= config.bin %> run --network none --shell 'curl -m 2 example.com || echo no network'",
   ];
-  static usage = '<%= command.id %> [flags] [--] CMD…';
+  static usage = '[--] CMD…';
   static flags = {
     ...flagsOfCreate,
     ...execFlags,

@@ -21,7 +21,10 @@ export function requireOrSkip(condition: boolean, need: string): Declare {
 /** Whether the tests run as root; CI runs them both ways. */
 export const isRoot = process.geteuid?.() === 0;
 
-/** {@link requireOrSkip} for what only root can do: always skipped for a plain user, whose run is not the one that covers it. */
+/** {@link requireOrSkip} for what only root can do. A plain user always skips it: the run as root covers it. */
 export function asRoot(condition = true, need = ''): Declare {
   return isRoot ? requireOrSkip(condition, need) : (name, body) => test.skip(`${name} [needs root]`, body);
 }
+
+/** A test of what stops a plain user and not root. Root always skips it: the run as a plain user covers it. */
+export const asPlainUser: Declare = isRoot ? (name, body) => test.skip(`${name} [needs a plain user]`, body) : test;

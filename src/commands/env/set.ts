@@ -15,7 +15,7 @@ export default class EnvSet extends SbxCommand<typeof EnvSet> {
     '<%= config.bin %> env set box API_TOKEN',
     '<%= config.bin %> env set box --env-file .env',
   ];
-  static usage = 'env set [SANDBOX] K=V…';
+  static usage = '[SANDBOX] K=V…';
   static args = {
     sandbox: Args.string({
       required: true,

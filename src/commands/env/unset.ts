@@ -10,7 +10,7 @@ export default class EnvUnset extends SbxCommand<typeof EnvUnset> {
   static description =
     'Commands that start from now on no longer get them. When one of them is not set nothing is changed and the exit code is 3.';
   static examples = ['<%= config.bin %> env unset box MODE LANG'];
-  static usage = 'env unset SANDBOX NAME…';
+  static usage = 'SANDBOX NAME…';
   static args = {
     sandbox: Args.string({ required: true, description: 'name, id or BACKEND/NAME' }),
     variable: Args.string({ multiple: true, description: 'names' }),

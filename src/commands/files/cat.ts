@@ -8,7 +8,7 @@ import { catFile } from '../../lib/ops/files.ts';
 export default class FilesCat extends SbxCommand<typeof FilesCat> {
   static summary = 'print a file of a sandbox, byte for byte';
   static description = 'Streams whatever the size. There is no JSON: the output is the file itself.';
-  static usage = 'files cat [SANDBOX] PATH';
+  static usage = '[SANDBOX] PATH';
   static examples = [
     '<%= config.bin %> files cat box /etc/os-release',
     '<%= config.bin %> files cat box core.gz | gunzip',

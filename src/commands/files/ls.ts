@@ -8,7 +8,7 @@ export default class FilesLs extends SbxCommand<typeof FilesLs> {
   static summary = 'list a directory in a sandbox';
   static description =
     'Shows hidden files too. A word alone is a path in the default sandbox when it starts with "/" or "."; else it is a sandbox, whose workdir is listed.';
-  static usage = 'files ls [SANDBOX] [PATH]';
+  static usage = '[SANDBOX] [PATH]';
   static examples = [
     '<%= config.bin %> files ls box /etc',
     '<%= config.bin %> files ls box',

@@ -7,7 +7,7 @@ import { doneView } from '../../lib/ui/done-view.ts';
 /** Makes a directory. */
 export default class FilesMkdir extends SbxCommand<typeof FilesMkdir> {
   static summary = 'make a directory in a sandbox';
-  static usage = 'files mkdir [SANDBOX] PATH';
+  static usage = '[SANDBOX] PATH';
   static examples = [
     '<%= config.bin %> files mkdir box /srv/www -p',
     '<%= config.bin %> files mkdir box keys --mode 700',

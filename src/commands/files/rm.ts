@@ -8,7 +8,7 @@ import { doneView } from '../../lib/ui/done-view.ts';
 export default class FilesRm extends SbxCommand<typeof FilesRm> {
   static summary = 'remove a file, or with --recursive a directory, in a sandbox';
   static description = 'Symlinks are removed themselves. A missing file exits 3 unless --force is given.';
-  static usage = 'files rm [SANDBOX] PATH';
+  static usage = '[SANDBOX] PATH';
   static examples = [
     '<%= config.bin %> files rm box /tmp/old.log',
     '<%= config.bin %> files rm box build -rf',

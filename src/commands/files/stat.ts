@@ -7,7 +7,7 @@ import { filesView } from '../../lib/ui/files-view.ts';
 export default class FilesStat extends SbxCommand<typeof FilesStat> {
   static summary = 'show type, size, mode, owner and time of one file in a sandbox';
   static description = 'Symlinks are not followed; add "/." to look at the directory that one leads to.';
-  static usage = 'files stat [SANDBOX] PATH';
+  static usage = '[SANDBOX] PATH';
   static examples = ['<%= config.bin %> files stat box /etc/hostname --json'];
   static args = fileArgs;
 

@@ -10,7 +10,7 @@ export default class FilesWatch extends SbxCommand<typeof FilesWatch> {
   static summary = 'print changes of files in a sandbox as they come';
   static description =
     'One line a change: + made, ~ changed, - removed; with --json one object a line. Where the sandbox has inotifywait 3.22 or later, changes come at once; else a loop inside looks once a second, and what comes and goes between two looks is not seen. Runs until Ctrl-C.';
-  static usage = 'files watch [SANDBOX] PATH';
+  static usage = '[SANDBOX] PATH';
   static examples = [
     '<%= config.bin %> files watch box /var/log',
     '<%= config.bin %> files watch box src --recursive --json',

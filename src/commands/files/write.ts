@@ -10,7 +10,7 @@ export default class FilesWrite extends SbxCommand<typeof FilesWrite> {
   static summary = 'write a file in a sandbox from standard input or a local file';
   static description =
     'The file holds its old content or all of the new one, never half. It keeps the mode that it has; what a symlink leads to is written.';
-  static usage = 'files write [SANDBOX] PATH [FILE]';
+  static usage = '[SANDBOX] PATH [FILE]';
   static examples = [
     'echo hello | <%= config.bin %> files write box /tmp/greeting',
     '<%= config.bin %> files write box /usr/local/bin/tool ./tool --mode 755',

@@ -16,7 +16,7 @@ export default class Forward extends SbxCommand<typeof Forward> {
   static summary = 'forward ports of this machine to a sandbox, or back';
   static description =
     'SPEC is PORT, LOCAL:REMOTE, :REMOTE (any free local port) or ADDRESS:LOCAL:REMOTE; ports may be lists (80,443) and ranges (8000-8010). A bare PORT that is taken on this machine moves to the next free one. The local port stands first with --reverse too.\n\nIt listens on 127.0.0.1 unless told otherwise, runs until Ctrl-C (exit 0), and exits 1 when the sandbox is removed or stops.';
-  static usage = 'forward [SANDBOX] [SPEC…] [FLAGS]';
+  static usage = '[SANDBOX] [SPEC…]';
   static aliases = ['port-forward', 'tunnel'];
   static examples = [
     '<%= config.bin %> forward box 8080:3000',

@@ -12,7 +12,7 @@ import { formatDuration } from '../../lib/util/duration.ts';
 export default class PortsWait extends SbxCommand<typeof PortsWait> {
   static summary = 'wait until something listens on a port in a sandbox';
   static description = 'Exits 0 once it listens, 1 when it does not in time or the sandbox ends.';
-  static usage = 'ports wait [SANDBOX] PORT';
+  static usage = '[SANDBOX] PORT';
   static examples = [
     '<%= config.bin %> ports wait box 3000 --timeout 30s',
     '<%= config.bin %> ports wait box 5432 && <%= config.bin %> forward box 5432',

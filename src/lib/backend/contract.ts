@@ -173,7 +173,7 @@ export interface ExecSpec {
   /** A terminal: stdout carries everything, stderr is absent. */
   readonly terminal?: (TerminalSize & { readonly term?: string | undefined }) | undefined;
   /**
-   * File descriptors of this process that are pipes and that the command may have as its own. A backend that runs
+   * File descriptors of this process that the command may have as its own: pipes, and /dev/null. A backend that runs
    * commands on this machine does so, byte for byte at full speed, and then leaves the stream out of `Running`; others ignore it.
    */
   readonly handOver?:

@@ -15,7 +15,8 @@ export interface CommandClass {
   readonly summary: string;
   readonly description?: string;
   readonly examples?: readonly string[];
-  readonly usage?: string | readonly string[];
+  /** What stands behind `sbx VERB [FLAGS]`, where the arguments alone do not say it. */
+  readonly usage?: string;
   readonly args?: ArgInput;
   readonly flags?: FlagInput;
   readonly aliases?: readonly string[];

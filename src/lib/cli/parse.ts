@@ -4,7 +4,7 @@ import { SbxError } from '../errors.ts';
 import { type SplitArgv, splitArgv } from './argv.ts';
 import type { CommandClass } from './command-class.ts';
 import type { Env, FlagDefaults } from './context.ts';
-import { type AnyFlag, allFlags, parseBoolean, shapesOf } from './flags.ts';
+import { type AnyFlag, type ArgInput, allFlags, parseBoolean, shapesOf } from './flags.ts';
 
 /** What a command gets to work with. */
 export interface ParsedInput {
@@ -49,7 +49,8 @@ export async function parseInput(
   const inner = takesInner(Class);
   const argv = inner || split.inner.length === 0 ? [...split.own] : [...split.own, '--', ...split.inner];
   try {
-    const output = await parse(argv, { args: Class.args ?? {}, flags, strict: Class.strict !== false });
+    const args = argumentsOnly(Class.args ?? {});
+    const output = await parse(argv, { args, flags, strict: Class.strict !== false });
     const values: Record<string, unknown> = { ...output.flags };
     for (const [name, flag] of Object.entries(flags)) {
       if (flag.type === 'boolean' && !flag.allowNo) values[name] ??= false;
@@ -64,6 +65,11 @@ export async function parseInput(
   } catch (error) {
     throw await usageError(error, Class, id, flags);
   }
+}
+
+/** oclif would read a missing argument from standard input, which belongs to the inner command, a file or a loop. */
+function argumentsOnly(args: ArgInput): ArgInput {
+  return Object.fromEntries(Object.entries(args).map(([name, arg]) => [name, { ...arg, ignoreStdin: true }]));
 }
 
 /** The value that a text from outside the command line gives a flag. */

@@ -35,19 +35,19 @@ export function editDistance(a: string, b: string): number {
   return last[b.length] ?? 0;
 }
 
-/** A command in one line: `sbx exec [SANDBOX] [flags] CMD…`. */
-export function usageLine(id: string, Class: CommandClass): string {
-  const usage = typeof Class.usage === 'string' ? Class.usage : Class.usage?.[0];
-  const verb = id.replaceAll(':', ' ');
-  if (usage !== undefined) return `sbx ${usage.replaceAll('<%= command.id %>', verb)}`;
-  const args = Object.entries(Class.args ?? {}).map(([name, arg]) => {
-    const word = name.toUpperCase() + (arg.multiple ? '…' : '');
-    return arg.required ? word : `[${word}]`;
+/** How a command is typed, in one line: `sbx exec [FLAGS] [SANDBOX] [--] CMD…`. */
+export function usageLine(id: string, Class: Pick<CommandClass, UsageStatics>): string {
+  return ['sbx', ...id.split(':'), '[FLAGS]', Class.usage ?? argumentWords(Class)].join(' ').trimEnd();
+}
+
+type UsageStatics = 'usage' | 'args' | 'commandNeedsDashes' | 'strictCommandArgument';
+
+function argumentWords({ args, commandNeedsDashes, strictCommandArgument }: Pick<CommandClass, UsageStatics>) {
+  const words = Object.entries(args ?? {}).map(([name, { required, multiple }]) => {
+    const word = `${name.toUpperCase()}${multiple ? '…' : ''}`;
+    return required ? word : `[${word}]`;
   });
-  const inner = Class.commandNeedsDashes
-    ? ['[-- CMD…]']
-    : Class.strictCommandArgument === undefined
-      ? []
-      : ['CMD…'];
-  return ['sbx', verb, '[flags]', ...args, ...inner].join(' ');
+  if (commandNeedsDashes) words.push('[-- CMD…]');
+  else if (strictCommandArgument !== undefined) words.push('[--] CMD…');
+  return words.join(' ');
 }

@@ -47,12 +47,13 @@ sbx_marked() {
   done
   [ -n "$sbx_pids" ]
 }
-# A child may be born while we look, so we look until there is nothing new. The command goes last: its end is what
-# the client waits for.
+# The group first: a script whose children die one by one would go on to its next line. A child may be born while we
+# look for the others, so we look until there is nothing new.
 sbx_sweep() {
+  sbx_group "$1"
   sbx_seen=" $$ "
-  for sbx_round in 1 2 3 4 5 6 7 8; do
-    sbx_marked || break
+  sbx_new=1
+  while [ -n "$sbx_new" ] && sbx_marked; do
     sbx_new=
     for sbx_pid in $sbx_pids; do
       case $sbx_seen in
@@ -64,9 +65,7 @@ sbx_sweep() {
           ;;
       esac
     done
-    [ -n "$sbx_new" ] || break
   done
-  sbx_group "$1"
 }
 sbx_size() {
   for sbx_child in $(cat "/proc/$$/task/$$/children" 2> /dev/null); do

@@ -18,7 +18,7 @@ export const CAPABILITIES = {
   dial: 'forward',
   listen: 'forward --reverse',
   stats: 'stats',
-  terminal: 'exec -t, shell',
+  terminal: 'exec -t',
   prune: 'prune',
 } as const satisfies Record<CapabilityName, string>;
 

@@ -2,7 +2,7 @@
 import { type Readable, Writable } from 'node:stream';
 import type { Input, Output } from '../cli/io.ts';
 import { hasErrno, SbxError } from '../errors.ts';
-import { isPipe, kindOf } from './exec-descriptors.ts';
+import { kindOf, mayBeHandedOver } from './exec-descriptors.ts';
 
 /** How the copying of an output ended. */
 export type Copied = 'all' | 'reader gone';
@@ -88,7 +88,7 @@ export function sinkOf(output: Output): Writable {
   });
 }
 
-/** The descriptor that a command may have as its own: only that of a pipe, through which nothing else can be reached. */
-export function pipeOf(stream: Input | Output): number | undefined {
-  return stream.fd !== undefined && isPipe(stream.fd) ? stream.fd : undefined;
+/** The descriptor that a command may have as its own; undefined where it gets a pipe of ours. */
+export function handedOver(stream: Input | Output): number | undefined {
+  return stream.fd !== undefined && mayBeHandedOver(stream.fd) ? stream.fd : undefined;
 }

@@ -9,7 +9,7 @@ import type { Context } from '../cli/context.ts';
 import { SbxError } from '../errors.ts';
 import { formatDuration } from '../util/duration.ts';
 import { EXIT_OUTPUT_CLOSED, EXIT_TIMED_OUT, exitCodeOfCommand } from './exec-exit.ts';
-import { copyOutput, forwardInput, pipeOf, sinkOf } from './exec-streams.ts';
+import { copyOutput, forwardInput, handedOver, sinkOf } from './exec-streams.ts';
 import { KILL_GRACE, type Supervision, supervise } from './exec-supervise.ts';
 
 /** What to run and how. */
@@ -159,9 +159,9 @@ export function noTerminal(): SbxError {
 function specOf(request: ExecRequest, { io }: ExecHost, sinks: Sinks | undefined): ExecSpec {
   const { argv, env, workdir, user } = request;
   const fds = {
-    stdin: request.stdin ? pipeOf(io.stdin) : undefined,
-    stdout: sinks === undefined ? pipeOf(io.stdout) : undefined,
-    stderr: sinks === undefined ? pipeOf(io.stderr) : undefined,
+    stdin: request.stdin ? handedOver(io.stdin) : undefined,
+    stdout: sinks === undefined ? handedOver(io.stdout) : undefined,
+    stderr: sinks === undefined ? handedOver(io.stderr) : undefined,
   };
   const handOver = Object.fromEntries(Object.entries(fds).filter((entry) => entry[1] !== undefined));
   return { argv, env, workdir, user, stdin: request.stdin ? 'pipe' : 'none', handOver };

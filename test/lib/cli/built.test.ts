@@ -25,9 +25,26 @@ describe.skipIf(!existsSync(`${root}dist/run.js`))('the built bin', () => {
 
   it('shows help for everything, a verb and 20 columns', async () => {
     expect((await run(['help'])).stdout).toContain('version');
-    expect((await run(['version', '--help'])).stdout).toContain('SBX_JSON');
+    expect((await run(['version', '--help'])).stdout).toContain('SBX_NO_INPUT');
     const { stdout } = await run(['help', 'version'], { COLUMNS: '20' });
     expect(stdout).toContain('--json');
+  });
+
+  it('shows every paragraph of a description, and what a topic is', async () => {
+    const { stdout } = await run(['exec', '--help']);
+    expect(stdout.replaceAll('\n', ' ')).toContain('The command gets its words as they are');
+    expect(stdout.replaceAll('\n', ' ')).toContain('125 when sbx or the backend failed');
+    expect((await run(['help', 'config'])).stdout).toMatch(/^settings of the config file$/m);
+  });
+
+  it('takes no missing argument from standard input', async () => {
+    const { code, err } = await sh(
+      'printf "a\\nb\\n" | while read -r l; do "$0" "$1" files cat; echo "$l" >&2; done',
+    );
+    expect(err.match(/no path is named/g)).toHaveLength(2);
+    expect(err).toMatch(/^a$/m);
+    expect(err).toMatch(/^b$/m);
+    expect(code).toBe(0);
   });
 
   it('ends quietly when stdout is closed or its reader gone', async () => {

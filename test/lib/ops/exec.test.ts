@@ -135,7 +135,7 @@ describe('streams', () => {
 });
 
 describe('pipes', () => {
-  test('only descriptors of pipes are handed over, and only the input that was asked for', async () => {
+  test('only descriptors of pipes and of /dev/null are handed over, and only the input that was asked for', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'sbx-exec-'));
     execFileSync('mkfifo', [join(folder, 'fifo')]);
     const fifo = openSync(join(folder, 'fifo'), 'r+');
@@ -173,7 +173,7 @@ describe('pipes', () => {
         { stdin: fifo, stdout: fifo, stderr: fifo },
         { stdout: fifo, stderr: fifo },
         {},
-        {},
+        { stdin: device, stdout: device, stderr: device },
         {},
         {},
       ]);

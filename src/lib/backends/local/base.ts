@@ -4,11 +4,11 @@
  * may read is hidden: a file is gone, a folder is empty.
  */
 import { execFileSync } from 'node:child_process';
-import { createHash, randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { hasErrno, SbxError } from '../../errors.ts';
 import { ensureFolder } from '../../store/folder.ts';
+import { randomHex } from '../../util/random-id.ts';
 import { GUEST_FOLDER, type Layout } from './layout.ts';
 import { MAYBE_LINKS, machineParts } from './parts.ts';
 import { isRoot, SYSTEM_ENV } from './system.ts';
@@ -36,7 +36,7 @@ const WRITABLE = [
 ];
 const DEVICES = ['null', 'zero', 'full', 'random', 'urandom', 'tty'];
 export const BASE_FOLDER = 'base';
-/** Where this machine's folders stay reachable for us, below a cover: see live-freeze.ts. */
+/** Where this machine's folders stay reachable for us, below a cover: see capture-running.ts. */
 export const HIDDEN_FOLDER = '.sbx';
 
 /** The devices of a sandbox, by name below /dev. */
@@ -52,12 +52,13 @@ export async function ensureBase(layout: Layout): Promise<string> {
   const hidden = isRoot() ? scan() : [];
   const state = hiddenState(layout);
   if (state !== undefined) hidden.push(state);
+  const { createHash } = await import('node:crypto');
   const name = createHash('sha256')
     .update(JSON.stringify([4, hidden, isRoot(), machineParts()]))
     .digest('hex')
     .slice(0, 16);
   if (!fs.existsSync(join(folder, name))) await build(folder, name, hidden);
-  const temporary = `${current}.${randomBytes(4).toString('hex')}`;
+  const temporary = `${current}.${randomHex(4)}`;
   fs.writeFileSync(temporary, name, { mode: 0o600 });
   fs.renameSync(temporary, current);
   return name;
@@ -111,7 +112,7 @@ function hiddenState(layout: Layout): Hidden | undefined {
 }
 
 async function build(folder: string, name: string, hidden: readonly Hidden[]): Promise<void> {
-  const target = join(folder, `.new-${randomBytes(6).toString('hex')}`);
+  const target = join(folder, `.new-${randomHex(6)}`);
   for (const part of machineParts()) ensureParents(join(target, part.name));
   skeleton(join(target, 'root'));
   await mask(target, hidden);

@@ -16,12 +16,12 @@ import { helperArgv, userNamespace } from './join.ts';
 import { withLayer } from './layers.ts';
 import { GUEST_FOLDER, sandboxLayout } from './layout.ts';
 import mountScript from './mount-over.sh';
-import { overlayOptions, partsOf } from './mounts.ts';
-import { type Part, ROOT_PART } from './parts.ts';
+import { overlayOptions } from './mounts.ts';
+import { type Part, partsOf, ROOT_PART } from './parts.ts';
 import { type PartLayers, type SandboxRecord, writeRecord } from './record.ts';
 import { newId } from './store.ts';
 import { freeze, thaw } from './suspend.ts';
-import { SYSTEM_ENV } from './system.ts';
+import { endsWithUs, SYSTEM_ENV } from './system.ts';
 
 const run = promisify(execFile);
 
@@ -35,7 +35,7 @@ export async function captureRunning(
   const files = sandboxLayout(local.layout, record.id);
   const changed = partsOf(record).filter((part) => !isEmpty(join(files.upper, part.name)));
   if (changed.length === 0) return record.layers;
-  if (!init.paused) await freeze(init, call);
+  if (!init.paused) await freeze(record.id, init, call);
   try {
     const busy = busyParts(init.pid, changed);
     // Every process has its root on the first part, so that one cannot be mounted over.
@@ -47,7 +47,7 @@ export async function captureRunning(
     if (moved.length > 0) await moveParts(local, record, init, layer, moved);
     return withLayer(local, record.layers, layer);
   } finally {
-    if (!init.paused) thaw(init);
+    if (!init.paused) thaw(record.id, init);
   }
 }
 
@@ -58,7 +58,7 @@ function isEmpty(path: string): boolean {
 /** As root of the sandbox, who may read and own everything in it. */
 async function copyPart(init: InitProcess, from: string, to: string): Promise<void> {
   fs.mkdirSync(join(to, '..'), { recursive: true, mode: 0o700 });
-  const copy = ['cp', '-a', '--reflink=auto', '--sparse=auto', '--', from, to];
+  const copy = endsWithUs(['cp', '-a', '--reflink=auto', '--sparse=auto', '--', from, to]);
   await run('nsenter', ['-t', String(init.pid), ...userNamespace(init.keepsGroups), '--', ...copy], {
     env: SYSTEM_ENV,
   });

@@ -24,12 +24,13 @@ export function systemCgroups(): CgroupRoots {
 }
 
 /**
- * Makes the cgroups of a sandbox and sets its limits. Without limits it makes what it can, for the freezer and the
- * statistics, and an empty list is no error. A limit that cannot be enforced is refused (`unsupported`).
+ * Makes the cgroups of a sandbox and sets its limits. Without limits there are none: joining them would cost every
+ * command a moment. A limit that cannot be enforced is refused (`unsupported`).
  */
 export function makeCgroups(roots: CgroupRoots, id: string, limits: Limits): string[] {
   const wanted = limitedControllers(limits);
-  const v2 = fs.existsSync(join(roots.mount, 'cgroup.controllers'));
+  if (wanted.length === 0) return [];
+  const v2 = isVersion2(roots);
   const made = v2 ? makeVersion2(roots, id, wanted) : makeVersion1(roots, id);
   try {
     for (const controller of wanted) setLimit(made, controller, limits, v2);
@@ -65,13 +66,74 @@ function limitedControllers(limits: Limits): Controller[] {
 function makeVersion1(roots: CgroupRoots, id: string): Map<Controller, string> {
   const made = new Map<Controller, string>();
   for (const controller of V1_CONTROLLERS) {
-    const mount = join(roots.mount, controller);
-    const own = join(mount, ownPath(roots.self, controller));
-    const parent = fs.existsSync(own) ? own : mount;
-    const folder = makeFolder(join(parent, `sbx-${id}`));
+    const folder = makeFolder(version1Folder(roots, id, controller));
     if (folder !== undefined) made.set(controller, folder);
   }
   return made;
+}
+
+function version1Folder(roots: CgroupRoots, id: string, controller: Controller): string {
+  const mount = join(roots.mount, controller);
+  const own = join(mount, ownPath(roots.self, controller));
+  return join(fs.existsSync(own) ? own : mount, `sbx-${id}`);
+}
+
+/** Where a cgroup of version 2 may be: one that holds processes hands no controllers on, so ours stand beside it. */
+function version2Folders(roots: CgroupRoots, id: string): string[] {
+  const own = join(roots.mount, ownPath(roots.self, ''));
+  return [join(roots.mount, 'sbx', id), join(own, 'sbx', id)];
+}
+
+function isVersion2(roots: CgroupRoots): boolean {
+  return fs.existsSync(join(roots.mount, 'cgroup.controllers'));
+}
+
+/** The cgroup that processes of the sandbox are moved to in order to be frozen; undefined where this user may not make one. */
+export function makeFreezer(roots: CgroupRoots, id: string): string | undefined {
+  if (!isVersion2(roots)) return makeFolder(version1Folder(roots, id, 'freezer'));
+  for (const folder of version2Folders(roots, id)) {
+    if (makeFolder(join(folder, '..')) === undefined) continue;
+    const made = makeFolder(folder);
+    if (made !== undefined) return made;
+  }
+  return undefined;
+}
+
+/** Every folder that a sandbox may have, whether it is there or not. */
+export function possibleCgroups(roots: CgroupRoots, id: string): string[] {
+  return isVersion2(roots)
+    ? version2Folders(roots, id)
+    : V1_CONTROLLERS.map((controller) => version1Folder(roots, id, controller));
+}
+
+/** Ends what is left in these cgroups, for good: even what is frozen, or came after init had ended. */
+export function killInCgroups(folders: readonly string[]): void {
+  const freezer = freezerOf(folders);
+  if (freezer !== undefined) fs.writeFileSync(freezer.file, freezer.thaw);
+  for (const folder of folders) {
+    for (const pid of processesIn(folder)) {
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch (error) {
+        if (!hasErrno(error, 'ESRCH')) throw error;
+      }
+    }
+  }
+}
+
+function processesIn(folder: string): number[] {
+  try {
+    // 0 is a process that this pid namespace does not see.
+    return fs.readFileSync(join(folder, 'cgroup.procs'), 'utf8').split('\n').map(Number).filter(Boolean);
+  } catch (error) {
+    if (hasErrno(error, 'ENOENT', 'ENODEV')) return [];
+    throw error;
+  }
+}
+
+/** Where {@link makeFreezer} may have made one. */
+export function freezerFolders(roots: CgroupRoots, id: string): string[] {
+  return isVersion2(roots) ? version2Folders(roots, id) : [version1Folder(roots, id, 'freezer')];
 }
 
 function makeVersion2(
@@ -80,15 +142,14 @@ function makeVersion2(
   wanted: readonly Controller[],
 ): Map<Controller, string> {
   const made = new Map<Controller, string>();
-  const own = join(roots.mount, ownPath(roots.self, ''));
-  // A cgroup that holds processes cannot hand controllers on, so ours stand beside: at the top, else below our own.
-  for (const parent of [join(roots.mount, 'sbx'), join(own, 'sbx')]) {
+  for (const place of version2Folders(roots, id)) {
+    const parent = join(place, '..');
     if (makeFolder(parent) === undefined) continue;
     for (const controller of wanted) {
       enable(join(parent, '..'), controller);
       enable(parent, controller);
     }
-    const folder = makeFolder(join(parent, id));
+    const folder = makeFolder(place);
     if (folder === undefined) continue;
     const has = fs.readFileSync(join(folder, 'cgroup.controllers'), 'utf8').trim().split(' ');
     if (wanted.every((controller) => has.includes(controller))) {

@@ -3,6 +3,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import type { Call } from '../../backend/contract.ts';
 import { hasErrno, SbxError } from '../../errors.ts';
+import { fileError } from '../../store/file-error.ts';
 import { acquireLock, tryLock } from '../../store/lock.ts';
 import type { Local } from './context.ts';
 import { sandboxLayout } from './layout.ts';
@@ -54,16 +55,29 @@ export async function recover(local: Local): Promise<string[]> {
     ids = fs.readdirSync(local.layout.pending);
   } catch (error) {
     if (hasErrno(error, 'ENOENT')) return [];
-    throw error;
+    throw fileError('cannot read', local.layout.pending, error);
   }
   const repaired: string[] = [];
   for (const id of ids) {
-    using lock = await tryLock(join(local.layout.pending, id));
-    if (lock === undefined) continue;
-    const { repair } = await import('./repair.ts');
-    await repair(local, id);
-    fs.rmSync(lock.path, { force: true });
-    repaired.push(id);
+    try {
+      if (await recoverOne(local, id)) repaired.push(id);
+    } catch (error) {
+      // One that cannot be repaired must not keep anybody from the others.
+      if (!(error instanceof SbxError)) throw error;
+      local.notice(`what was cut short in sandbox ${id} cannot be finished: ${error.message}`);
+    }
   }
   return repaired;
+}
+
+/** Finishes the change of sandbox `id` if nobody works on it any more; the cost is one look when there is none. */
+export async function recoverOne(local: Local, id: string): Promise<boolean> {
+  const path = join(local.layout.pending, id);
+  if (!fs.existsSync(path)) return false;
+  using lock = await tryLock(path);
+  if (lock === undefined) return false;
+  const { repair } = await import('./repair.ts');
+  await repair(local, id);
+  fs.rmSync(lock.path, { force: true });
+  return true;
 }

@@ -1,11 +1,11 @@
 /** A command inside a sandbox as a child of this process, watched over by `guest/exec.sh`. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { closeSync } from 'node:fs';
 import type { Duplex, Readable } from 'node:stream';
 import type { ExecSpec, Exit, Running, SignalName, TerminalSize } from '../../backend/contract.ts';
 import { SbxError } from '../../errors.ts';
 import guestExec from '../../guest/exec.sh';
+import { randomHex } from '../../util/random-id.ts';
 import type { Pipes, StreamName } from './fifo.ts';
 import { childrenOf, stateOf } from './process-state.ts';
 import { SYSTEM_PATH } from './system.ts';
@@ -216,7 +216,7 @@ function commandEnvironment(env: Readonly<Record<string, string>>): Record<strin
   const early: Record<string, string> = {
     PATH: SYSTEM_PATH,
     SBX_EXEC: guestExec,
-    SBX_MARK: randomBytes(8).toString('hex'),
+    SBX_MARK: randomHex(8),
   };
   const late: string[] = [];
   for (const [name, value] of Object.entries(env)) {

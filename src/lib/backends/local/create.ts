@@ -1,17 +1,17 @@
 /** Making a local sandbox. Whatever goes wrong, nothing of it stays. */
-import * as fs from 'node:fs';
 import type { Call, CreateSpec, Sandbox } from '../../backend/contract.ts';
 import { SbxError } from '../../errors.ts';
+import { ensureFolder } from '../../store/folder.ts';
 import { randomName } from '../../util/name.ts';
 import { capture } from './capture.ts';
 import { changing, changingRecord, recover } from './change.ts';
 import type { Local } from './context.ts';
 import { eraseSandbox } from './erase.ts';
-import { usingLayers } from './layers.ts';
+import { collectLayers, usingLayers } from './layers.ts';
 import { sandboxLayout } from './layout.ts';
 import { planNetwork } from './network.ts';
-import { startMain, startSandbox } from './power.ts';
-import { readRecord, type SandboxRecord, writeRecord } from './record.ts';
+import { type StartSteps, startSandbox } from './power.ts';
+import { type SandboxRecord, writeRecord } from './record.ts';
 import { prepareRootfs } from './rootfs.ts';
 import { openSandbox } from './sandbox.ts';
 import { findSnapshot } from './snapshots.ts';
@@ -42,24 +42,30 @@ export async function create(local: Local, spec: CreateSpec, call: Call): Promis
   ensureLayout(local.layout);
   await recover(local);
   const plan = planNetwork(spec.network);
-  const sandbox = await usingLayers(local, call, async () =>
-    make(local, spec, await sourceOf(local, spec, call), call),
-  );
+  const prepare = async (sandbox: Sandbox) => {
+    if (spec.workdir !== undefined) await makeWorkdir(sandbox, spec.workdir, call);
+  };
+  const steps = { main: spec.deferCommand !== true, ...(spec.workdir === undefined ? {} : { prepare }) };
+  let sandbox: Sandbox;
+  try {
+    sandbox = await usingLayers(local, call, async () =>
+      make(local, spec, await sourceOf(local, spec, call), steps, call),
+    );
+  } catch (error) {
+    if (spec.rootfs !== undefined) await collectLayers(local, unhurried(), { dryRun: false });
+    throw error;
+  }
   if (plan.mode === 'host' && spec.network === undefined) {
     local.notice(
       "network: shared with this machine; for one of its own install 'passt' or say --network none",
     );
   }
-  try {
-    if (spec.workdir !== undefined) await makeWorkdir(sandbox, spec.workdir, call);
-    if (spec.command !== undefined && spec.deferCommand !== true)
-      await startMain(local, sandbox, spec.command, call);
-  } catch (error) {
-    const { destroy } = await import('./destroy.ts');
-    await destroy(local, sandbox.id, true, { signal: new AbortController().signal });
-    throw error;
-  }
   return sandbox;
+}
+
+/** For cleaning up, which Ctrl-C must not stop. */
+function unhurried(): Call {
+  return { signal: new AbortController().signal };
 }
 
 /** Made when it is missing, as container engines do. */
@@ -85,7 +91,7 @@ export async function fork(
   call: Call,
 ): Promise<Sandbox> {
   await recover(local);
-  const forked = await usingLayers(local, call, async () => {
+  return usingLayers(local, call, async () => {
     const { record, layers } = await changingRecord(local, sandbox, 'fork', call, async (present) => ({
       record: present,
       layers: await capture(local, present, call),
@@ -98,11 +104,8 @@ export async function fork(
       network: record.network,
       command: record.command,
     };
-    return make(local, spec, { ...record, layers, base: layers }, call);
+    return make(local, spec, { ...record, layers, base: layers }, { main: true }, call);
   });
-  const { command } = readRecord(sandboxLayout(local.layout, forked.id).record) ?? {};
-  if (command !== undefined) await startMain(local, forked, command, call);
-  return forked;
 }
 
 async function sourceOf(local: Local, spec: CreateSpec, call: Call): Promise<Source> {
@@ -115,15 +118,21 @@ async function sourceOf(local: Local, spec: CreateSpec, call: Call): Promise<Sou
   return { ...MACHINE, workdir: '/', rootfs, rootfsSource: spec.rootfs };
 }
 
-async function make(local: Local, spec: CreateSpec, source: Source, call: Call): Promise<Sandbox> {
+async function make(
+  local: Local,
+  spec: CreateSpec,
+  source: Source,
+  steps: StartSteps,
+  call: Call,
+): Promise<Sandbox> {
   const id = newId();
   return changing(local, id, 'creation', call, async () => {
     const files = sandboxLayout(local.layout, id);
     let record: SandboxRecord | undefined;
     try {
-      fs.mkdirSync(files.folder, { mode: 0o700 });
-      record = draft(local, id, spec, source);
-      await startSandbox(local, record, call);
+      ensureFolder(files.folder);
+      record = await draft(local, id, spec, source, call);
+      await startSandbox(local, record, call, steps);
       writeRecord(files.record, { ...record, phase: 'ready' });
       return openSandbox(local, record);
     } catch (error) {
@@ -134,9 +143,15 @@ async function make(local: Local, spec: CreateSpec, source: Source, call: Call):
 }
 
 /** The record of a sandbox that is being made, with its name taken. */
-function draft(local: Local, id: string, spec: CreateSpec, source: Source): SandboxRecord {
+async function draft(
+  local: Local,
+  id: string,
+  spec: CreateSpec,
+  source: Source,
+  call: Call,
+): Promise<SandboxRecord> {
   const { layers, base, rootfs, rootfsSource, snapshot } = source;
-  const write = (name: string): SandboxRecord => {
+  const write = async (name: string): Promise<SandboxRecord> => {
     const record: SandboxRecord = {
       version: 1,
       id,
@@ -157,13 +172,13 @@ function draft(local: Local, id: string, spec: CreateSpec, source: Source): Sand
     };
     // The record says which name is ours before it is, so that whoever cleans up after us gives it back.
     writeRecord(sandboxLayout(local.layout, id).record, record);
-    takeName(local.layout, name, id, local.name);
+    await takeName(local.layout, name, id, call, local.name);
     return record;
   };
   if (spec.name !== undefined) return write(spec.name);
   for (let attempt = 1; ; attempt++) {
     try {
-      return write(randomName());
+      return await write(randomName());
     } catch (error) {
       if (attempt === NAME_ATTEMPTS || !(error instanceof SbxError) || error.code !== 'conflict') throw error;
     }

@@ -6,8 +6,8 @@ import { eraseSandbox } from './erase.ts';
 import { readInit } from './init-process.ts';
 import { collectLayers } from './layers.ts';
 import { sandboxLayout } from './layout.ts';
-import { readRecord } from './record.ts';
-import { findId, noSandbox } from './store.ts';
+import { tryRecord } from './record.ts';
+import { findId, namesOf, noSandbox, releaseName } from './store.ts';
 
 /** Removes a sandbox with its processes and data. `conflict` when it runs and `force` is not set; missing is no error with `force`. */
 export async function destroy(local: Local, ref: string, force: boolean, call: Call): Promise<void> {
@@ -18,7 +18,8 @@ export async function destroy(local: Local, ref: string, force: boolean, call: C
   }
   const hadLayers = await changing(local, id, 'removal', call, async () => {
     const files = sandboxLayout(local.layout, id);
-    const record = readRecord(files.record);
+    const found = tryRecord(files.record);
+    const record = found instanceof SbxError ? undefined : found;
     if (!force && record?.phase === 'ready' && readInit(files.init) !== undefined) {
       throw new SbxError('conflict', `sandbox '${record.name}' is running`, {
         backend: local.name,
@@ -26,9 +27,12 @@ export async function destroy(local: Local, ref: string, force: boolean, call: C
       });
     }
     await eraseSandbox(local, id, record);
+    if (found instanceof SbxError)
+      for (const name of namesOf(local.layout, id)) releaseName(local.layout, name, id);
     return (
       record === undefined ||
       record.rootfs !== undefined ||
+      record.freezing !== undefined ||
       Object.values(record.layers).some((list) => list.length > 0)
     );
   });

@@ -6,7 +6,7 @@ import { hasErrno, SbxError } from '../../errors.ts';
 import { BASE_FOLDER, ensureBase } from './base.ts';
 import type { Local } from './context.ts';
 import { GUEST_FOLDER, sandboxLayout } from './layout.ts';
-import { partsOf } from './mounts.ts';
+import { partsOf } from './parts.ts';
 import type { PartLayers, SandboxRecord } from './record.ts';
 import { findSnapshot } from './snapshots.ts';
 

@@ -12,9 +12,18 @@ type Ref = { readonly id: string; readonly name: string };
 export async function rename(local: Local, sandbox: Ref, name: string, call: Call): Promise<void> {
   await changingRecord(local, sandbox, 'rename', call, async (record) => {
     if (record.name === name) return;
-    takeName(local.layout, name, record.id, local.name);
-    writeRecord(sandboxLayout(local.layout, record.id).record, { ...record, name });
+    const path = sandboxLayout(local.layout, record.id).record;
+    // Whoever finds the record knows which of the two names is to go.
+    writeRecord(path, { ...record, otherName: name });
+    try {
+      await takeName(local.layout, name, record.id, call, local.name);
+    } catch (error) {
+      writeRecord(path, record);
+      throw error;
+    }
+    writeRecord(path, { ...record, name, otherName: record.name });
     releaseName(local.layout, record.name, record.id);
+    writeRecord(path, { ...record, name });
   });
 }
 

@@ -12,6 +12,7 @@ import { shutDown } from './shut-down.ts';
 import { releaseName } from './store.ts';
 import { HELPER, isRoot, SYSTEM_ENV } from './system.ts';
 import { mapIds } from './uid-map.ts';
+import { isDiskFull } from './unsettled.ts';
 
 const run = promisify(execFile);
 
@@ -22,13 +23,22 @@ export async function eraseSandbox(
   record: SandboxRecord | undefined,
 ): Promise<void> {
   const files = sandboxLayout(local.layout, id);
-  if (record !== undefined && record.phase !== 'removing')
-    writeRecord(files.record, { ...record, phase: 'removing' });
-  await shutDown(files.init, 0);
-  if (record !== undefined) releaseName(local.layout, record.name, id);
+  if (record !== undefined && record.phase !== 'removing') markRemoving(files.record, record);
+  await shutDown(local.layout, id, 0);
+  for (const name of [record?.name, record?.otherName])
+    if (name !== undefined) releaseName(local.layout, name, id);
   await removeTree(files.upper);
   await removeTree(files.work);
   await removeTree(files.folder);
+}
+
+function markRemoving(path: string, record: SandboxRecord): void {
+  try {
+    writeRecord(path, { ...record, phase: 'removing' });
+  } catch (error) {
+    // On a full disk the old record stays, and a removal that is cut short is started again by whoever asked for it.
+    if (!isDiskFull(error)) throw error;
+  }
 }
 
 /** Removes a tree that a sandbox has written: nothing in it is followed. Missing is no error. */

@@ -3,12 +3,12 @@
  * through /dev/stdout or /dev/stderr, which scripts do all the time; so these are FIFOs that lose their name at once.
  */
 import { execFileSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { closeSync, constants, openSync, rmSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { ensureFolder } from '../../store/folder.ts';
+import { randomHex } from '../../util/random-id.ts';
 import { SYSTEM_ENV } from './system.ts';
 
 /** Both ends of a pipe: ours as a stream, the command's as a descriptor to be closed once the command has it. */
@@ -29,7 +29,7 @@ export type StreamName = keyof Pipes;
 export function openPipes(folder: string, names: readonly StreamName[]): Pipes {
   if (names.length === 0) return {};
   ensureFolder(folder);
-  const prefix = join(folder, `.pipe-${randomBytes(6).toString('hex')}`);
+  const prefix = join(folder, `.pipe-${randomHex(6)}`);
   const paths = names.map((name) => `${prefix}-${name}`);
   try {
     execFileSync('mkfifo', ['-m', '600', ...paths], { env: SYSTEM_ENV, stdio: ['ignore', 'ignore', 'pipe'] });

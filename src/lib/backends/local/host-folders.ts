@@ -6,8 +6,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { SbxError } from '../../errors.ts';
 import type { Layout } from './layout.ts';
-import { partsOf } from './mounts.ts';
-import type { Part } from './parts.ts';
+import { type Part, partsOf } from './parts.ts';
 import type { SandboxRecord } from './record.ts';
 import { isRoot } from './system.ts';
 

@@ -5,12 +5,12 @@ import type { Backend } from '../../backend/contract.ts';
 import type { BackendOptions } from '../../backend/registry.ts';
 import { SbxError } from '../../errors.ts';
 import type { Local } from './context.ts';
-import { infoOf, isExpired } from './info.ts';
+import { brokenInfo, infoOf, isExpired } from './info.ts';
 import { layoutAt, sandboxLayout } from './layout.ts';
 import { manifest } from './manifest.ts';
-import { readRecord } from './record.ts';
+import { tryRecord } from './record.ts';
 import { matches, openSandbox } from './sandbox.ts';
-import { allIds, findRecord } from './store.ts';
+import { allIds, findId, findRecord } from './store.ts';
 
 /** Opens the backend; touches no file. */
 export function openLocalBackend(
@@ -22,11 +22,20 @@ export function openLocalBackend(
     notice: options.notice,
   };
   const { name, layout } = local;
+  /** What a killed client left of it would be in the way: it may be frozen. */
+  const recover = async (id: string) => {
+    if (existsSync(join(layout.pending, id))) await (await import('./change.ts')).recoverOne(local, id);
+  };
   return {
     name,
     manifest,
     create: async (spec, call) => (await import('./create.ts')).create(local, spec, call),
     async get(ref) {
+      const id = findId(layout, ref);
+      if (id !== undefined) await recover(id);
+      // One whose record is broken can still be looked at and removed.
+      if (id !== undefined && tryRecord(sandboxLayout(layout, id).record) instanceof SbxError)
+        return openSandbox(local, { id, name: ref });
       const record = findRecord(layout, ref, name);
       if (isExpired(record)) {
         throw new SbxError('not_found', `sandbox '${ref}' has expired`, {
@@ -39,7 +48,13 @@ export function openLocalBackend(
     async *list(query, call) {
       if (existsSync(layout.pending)) await (await import('./change.ts')).recover(local);
       for (const id of allIds(layout)) {
-        const record = readRecord(sandboxLayout(layout, id).record);
+        const record = tryRecord(sandboxLayout(layout, id).record);
+        if (record instanceof SbxError) {
+          const info = brokenInfo(local, id, record);
+          local.notice(`${record.message}; remove the sandbox: sbx rm --force ${id}`);
+          if (matches(query, info.state, info.labels)) yield info;
+          continue;
+        }
         if (record === undefined || record.phase === 'removing') continue;
         if (isExpired(record)) {
           await (await import('./destroy.ts')).destroy(local, id, true, call);

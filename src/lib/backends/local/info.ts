@@ -1,13 +1,24 @@
+import { statSync } from 'node:fs';
 import type { SandboxInfo, SandboxState } from '../../backend/contract.ts';
+import { SbxError } from '../../errors.ts';
 import type { Local } from './context.ts';
 import { type InitProcess, readInit } from './init-process.ts';
 import { sandboxLayout } from './layout.ts';
 import type { SandboxRecord } from './record.ts';
+import { namesOf } from './store.ts';
 
 /** Everything known of a sandbox now. */
 export function infoOf(local: Local, record: SandboxRecord): SandboxInfo {
-  const init = readInit(sandboxLayout(local.layout, record.id).init);
   const expired = isExpired(record);
+  let init: InitProcess | undefined;
+  try {
+    init = readInit(sandboxLayout(local.layout, record.id).init);
+  } catch (error) {
+    if (!(error instanceof SbxError)) throw error;
+    const { name, createdAt, labels } = record;
+    const reason = `${error.message}; stop it: sbx stop ${name}`;
+    return { id: record.id, name, backend: local.name, state: 'failed', createdAt, labels, reason };
+  }
   return {
     id: record.id,
     name: record.name,
@@ -25,6 +36,19 @@ export function infoOf(local: Local, record: SandboxRecord): SandboxInfo {
     user: record.user,
     command: record.command,
     reason: expired ? 'expired' : undefined,
+  };
+}
+
+/** What can be said of a sandbox whose files are broken, as `error` tells. */
+export function brokenInfo(local: Local, id: string, error: SbxError): SandboxInfo {
+  return {
+    id,
+    name: namesOf(local.layout, id)[0] ?? id,
+    backend: local.name,
+    state: 'failed',
+    createdAt: statSync(sandboxLayout(local.layout, id).folder).birthtime.toISOString(),
+    labels: {},
+    reason: error.message,
   };
 }
 

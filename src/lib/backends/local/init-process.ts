@@ -30,6 +30,8 @@ export interface ProcessMark {
   readonly startTicks: string;
   /** What a helper is there for, where it matters. */
   readonly role?: 'timer' | undefined;
+  /** When a timer ends the sandbox. */
+  readonly until?: string | undefined;
 }
 
 let bootId: string | undefined;

@@ -2,7 +2,7 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import type { Call } from '../../backend/contract.ts';
-import { hasErrno } from '../../errors.ts';
+import { hasErrno, SbxError } from '../../errors.ts';
 import { readJsonFile } from '../../store/json-file.ts';
 import { acquireLock } from '../../store/lock.ts';
 import type { Local } from './context.ts';
@@ -33,7 +33,15 @@ export async function collectLayers(
   options: { readonly dryRun: boolean },
 ): Promise<string[]> {
   using _lock = await acquireLock(local.layout.layersLock, call, { purpose: 'removing unused layers' });
-  const used = usedLayers(local);
+  let used: Set<string>;
+  try {
+    used = usedLayers(local);
+  } catch (error) {
+    if (!(error instanceof SbxError)) throw error;
+    // What the broken record needs cannot be told, so nothing is taken away from it.
+    local.notice(`unused layers stay: ${error.message}`);
+    return [];
+  }
   const unused = listFolder(local.layout.layers).filter((id) => !used.has(id));
   if (!options.dryRun) for (const id of unused) await removeTree(join(local.layout.layers, id));
   return unused;

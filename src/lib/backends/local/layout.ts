@@ -3,6 +3,7 @@
  *
  *   sandboxes/ID/record.json     what is known of it; replaced by rename
  *   sandboxes/ID/init.json       its init process while it runs
+ *   sandboxes/ID/unsettled.json  there while it is being started or stopped: what runs of it has no right to
  *   sandboxes/ID/upper/PART      what was changed in it; work/PART belongs to the overlay mount
  *   sandboxes/ID/guest           what its processes write for us (/var/lib/sbx inside); hostile
  *   pending/ID                   held while a sandbox is being changed; one that nobody holds is a change left half done
@@ -48,6 +49,10 @@ export interface SandboxLayout {
   readonly folder: string;
   readonly record: string;
   readonly init: string;
+  /** There while it is being started or stopped. */
+  readonly unsettled: string;
+  /** The pid of the network's helper until the init file names it. */
+  readonly networkPid: string;
   readonly upper: string;
   readonly work: string;
   readonly guest: string;
@@ -61,6 +66,8 @@ export function sandboxLayout(layout: Layout, id: string): SandboxLayout {
     folder,
     record: join(folder, 'record.json'),
     init: join(folder, 'init.json'),
+    unsettled: join(folder, 'unsettled.json'),
+    networkPid: join(folder, 'network.pid'),
     upper: join(folder, 'upper'),
     work: join(folder, 'work'),
     guest: join(folder, 'guest'),

@@ -5,16 +5,11 @@ import { SbxError } from '../../errors.ts';
 import { BASE_DEVICES, BASE_FOLDER, HIDDEN_FOLDER } from './base.ts';
 import { overlayable } from './host-folders.ts';
 import { GUEST_FOLDER, type Layout, sandboxLayout } from './layout.ts';
-import { machineParts, type Part, rootfsParts } from './parts.ts';
+import { type Part, partsOf } from './parts.ts';
 import type { SandboxRecord } from './record.ts';
 
 /** The kernel takes one page of options; file names in them are relative to the layers' folder. */
 const OPTIONS_LIMIT = 4000;
-
-/** The parts of this sandbox. */
-export function partsOf(record: SandboxRecord): Part[] {
-  return record.rootfs === undefined ? machineParts() : rootfsParts(record.rootfs);
-}
 
 /** Options of the overlay mount of `part`, with paths relative to the layers' folder. */
 export function overlayOptions(record: SandboxRecord, part: Part, base: string): string {

@@ -24,6 +24,7 @@ import { type Layout, sandboxLayout } from './layout.ts';
 import { ensureUppers, mountSteps } from './mounts.ts';
 import { connectNetwork, loopbackUp, type NetworkPlan } from './network.ts';
 import type { SandboxRecord } from './record.ts';
+import { killHelper, killPid } from './shut-down.ts';
 import stageScript from './stage.sh';
 import { HELPER, SYSTEM_ENV } from './system.ts';
 import { mapIds } from './uid-map.ts';
@@ -70,7 +71,7 @@ export async function startNamespaces(
     await pivot(pid, root, keepsGroups);
     if (options.network.mode !== 'host') await loopbackUp(pid, keepsGroups);
     if (options.network.mode === 'private')
-      helpers.push(await connectNetwork(pid, options.network, files.folder));
+      helpers.push(await connectNetwork(pid, options.network, files.networkPid));
     const init: InitProcess = {
       pid,
       startTicks: startTicksOf(pid) ?? '',
@@ -85,12 +86,13 @@ export async function startNamespaces(
       helpers,
     };
     writeInit(files.init, init);
+    fs.rmSync(files.networkPid, { force: true });
     stage.say('go');
     return init;
   } catch (error) {
     // Without its client every stage ends by itself; the init process and its helpers are told.
-    if (pid !== undefined) process.kill(pid, 'SIGKILL');
-    for (const helper of helpers) process.kill(helper.pid, 'SIGKILL');
+    if (pid !== undefined) killPid(pid);
+    for (const helper of helpers) killHelper(helper);
     fs.rmSync(files.init, { force: true });
     throw call.signal.aborted
       ? new SbxError('interrupted', 'interrupted', { cause: error })
@@ -157,6 +159,7 @@ function startStage(
   const lines = createInterface({ input: control });
   const iterator = lines[Symbol.asyncIterator]();
   const failed = new Promise<never>((_, reject) => child.once('error', reject));
+  // Whoever listens gets it; when nobody does any more, it is no crash.
   failed.catch(() => undefined);
   control.on('error', () => lines.close());
   return {

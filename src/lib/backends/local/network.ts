@@ -82,10 +82,10 @@ export async function loopbackUp(pid: number, keepsGroups: boolean): Promise<voi
   await run('nsenter', [...enter, 'perl', '-e', program], { env: SYSTEM_ENV });
 }
 
-/** Connects the sandbox's network to the world, outbound only. Resolves once it works. */
-export async function connectNetwork(pid: number, plan: NetworkPlan, folder: string): Promise<ProcessMark> {
+/** Connects the sandbox's network to the world, outbound only. Resolves once it works; the helper's pid is then in `pidFile`. */
+export async function connectNetwork(pid: number, plan: NetworkPlan, pidFile: string): Promise<ProcessMark> {
   try {
-    return await (plan.tool === 'slirp4netns' ? startSlirp(pid) : startPasta(pid, folder));
+    return await (plan.tool === 'slirp4netns' ? startSlirp(pid, pidFile) : startPasta(pid, pidFile));
   } catch (cause) {
     throw new SbxError('failed', `${plan.tool ?? 'the network'} did not start: ${lastLine(cause)}`, {
       hint: 'create with --network host or --network none',
@@ -94,8 +94,7 @@ export async function connectNetwork(pid: number, plan: NetworkPlan, folder: str
   }
 }
 
-async function startPasta(pid: number, folder: string): Promise<ProcessMark> {
-  const pidFile = join(folder, 'pasta.pid');
+async function startPasta(pid: number, pidFile: string): Promise<ProcessMark> {
   const places = ['--netns', `/proc/${pid}/ns/net`, '--userns', `/proc/${pid}/ns/user`];
   // Nothing listens on either side, and the gateway's address does not lead to this machine's loopback.
   const closed = [
@@ -116,12 +115,14 @@ async function startPasta(pid: number, folder: string): Promise<ProcessMark> {
     env: SYSTEM_ENV,
   });
   const mark = markOf(Number(fs.readFileSync(pidFile, 'utf8').trim()));
-  fs.rmSync(pidFile, { force: true });
   if (mark === undefined) throw new Error('it ended at once');
   return mark;
 }
 
-function startSlirp(pid: number): Promise<ProcessMark> {
+/** Its pid is on the disk before it runs: unlike pasta it would outlive the sandbox. */
+const SLIRP = 'echo $$ > "$SBX_PID_FILE" && exec slirp4netns "$@"';
+
+function startSlirp(pid: number, pidFile: string): Promise<ProcessMark> {
   const args = [
     '-c',
     '--disable-host-loopback',
@@ -129,8 +130,10 @@ function startSlirp(pid: number): Promise<ProcessMark> {
     `--userns-path=/proc/${pid}/ns/user`,
     '--netns-type=path',
   ];
-  const child: ChildProcess = spawn('slirp4netns', [...args, '-r', '3', `/proc/${pid}/ns/net`, 'tap0'], {
+  const words = [...args, '-r', '3', `/proc/${pid}/ns/net`, 'tap0'];
+  const child: ChildProcess = spawn('/bin/sh', ['-c', SLIRP, 'sbx-slirp', ...words], {
     ...HELPER,
+    env: { ...SYSTEM_ENV, SBX_PID_FILE: pidFile },
     stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
   });
   return new Promise((resolve, reject) => {

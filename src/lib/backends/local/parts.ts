@@ -1,10 +1,11 @@
 /**
  * The parts that a sandbox's file system is put together from. Each part is one overlay mount: the sandbox's own upper
  * folder over the layers of snapshots over a base. Many small mounts and not one: a part that nobody uses can be frozen
- * under a running sandbox (see live-freeze.ts), and what this machine has mounted elsewhere stays out.
+ * under a running sandbox (see capture-running.ts), and what this machine has mounted elsewhere stays out.
  */
 import { lstatSync } from 'node:fs';
 import { hasErrno } from '../../errors.ts';
+import type { SandboxRecord } from './record.ts';
 
 export interface Part {
   /** Its folder's name below `upper`, `work` and a layer. */
@@ -47,4 +48,9 @@ function isFolder(name: string): boolean {
     if (hasErrno(error, 'ENOENT')) return false;
     throw error;
   }
+}
+
+/** The parts of this sandbox. */
+export function partsOf(record: SandboxRecord): Part[] {
+  return record.rootfs === undefined ? machineParts() : rootfsParts(record.rootfs);
 }

@@ -12,7 +12,7 @@ type Ref = { readonly id: string; readonly name: string };
 export async function pause(local: Local, sandbox: Ref, call: Call): Promise<void> {
   await change(local, sandbox, 'pause', call, async (init, path) => {
     if (init.paused) return;
-    await freeze(init, call);
+    await freeze(sandbox.id, init, call);
     writeInit(path, { ...init, paused: true });
   });
 }
@@ -21,7 +21,7 @@ export async function pause(local: Local, sandbox: Ref, call: Call): Promise<voi
 export async function resume(local: Local, sandbox: Ref, call: Call): Promise<void> {
   await change(local, sandbox, 'resume', call, async (init, path) => {
     if (!init.paused) return;
-    thaw(init);
+    thaw(sandbox.id, init);
     writeInit(path, { ...init, paused: false });
   });
 }

@@ -1,63 +1,65 @@
 /** Starting and stopping a sandbox that exists. */
-import type { Call } from '../../backend/contract.ts';
-import { makeCgroups, removeCgroups, systemCgroups } from './cgroup.ts';
+import type { Call, Sandbox } from '../../backend/contract.ts';
+import { makeCgroups, possibleCgroups, systemCgroups } from './cgroup.ts';
 import { changingRecord } from './change.ts';
 import type { Local } from './context.ts';
-import { type InitProcess, readInit, writeInit } from './init-process.ts';
+import { readInit } from './init-process.ts';
 import { sandboxLayout } from './layout.ts';
 import { startNamespaces } from './namespaces.ts';
 import { planNetwork } from './network.ts';
 import type { SandboxRecord } from './record.ts';
 import { shutDown } from './shut-down.ts';
-import { startTimer } from './time-to-live.ts';
+import { keepTime } from './time-to-live.ts';
+import { markUnsettled, settle } from './unsettled.ts';
 
 type Ref = { readonly id: string; readonly name: string };
 
-/** Starts a sandbox that does not run, its main command included. Call with its lock held. */
-export async function startSandbox(local: Local, record: SandboxRecord, call: Call): Promise<InitProcess> {
+/** What is done in a sandbox before it counts as started. */
+export interface StartSteps {
+  /** Whether its main command is started. */
+  readonly main: boolean;
+  /** Comes before the main command. */
+  readonly prepare?: (sandbox: Sandbox) => Promise<void>;
+}
+
+/** Starts a sandbox that does not run. Call with its lock held. Rejects with nothing of it running. */
+export async function startSandbox(
+  local: Local,
+  record: SandboxRecord,
+  call: Call,
+  { main, prepare }: StartSteps,
+): Promise<void> {
   const files = sandboxLayout(local.layout, record.id);
-  await shutDown(files.init, 0);
+  await shutDown(local.layout, record.id, 0);
   const network = planNetwork(record.network);
-  const cgroups = makeCgroups(systemCgroups(), record.id, record.limits);
-  let init: InitProcess;
+  const roots = systemCgroups();
+  markUnsettled(files.unsettled, possibleCgroups(roots, record.id));
   try {
-    init = await startNamespaces(local.layout, record, { network, cgroups, backend: local.name }, call);
+    const cgroups = makeCgroups(roots, record.id, record.limits);
+    await startNamespaces(local.layout, record, { network, cgroups, backend: local.name }, call);
+    keepTime(files, record);
+    if (prepare === undefined && (!main || record.command === undefined)) return settle(files.unsettled);
+    const { openSandbox } = await import('./sandbox.ts');
+    const sandbox = openSandbox(local, record);
+    await prepare?.(sandbox);
+    if (main && record.command !== undefined)
+      await sandbox.can.processes?.start({ argv: record.command, name: 'main' }, call);
+    settle(files.unsettled);
   } catch (error) {
-    removeCgroups(cgroups);
+    await shutDown(local.layout, record.id, 0);
     throw error;
   }
-  if (record.expiresAt !== undefined) {
-    const timer = startTimer(init, Date.parse(record.expiresAt));
-    init = { ...init, helpers: [...init.helpers, timer] };
-    writeInit(files.init, init);
-  }
-  return init;
 }
 
 /** `start` of the contract. */
 export async function start(local: Local, sandbox: Ref, call: Call): Promise<void> {
-  const command = await changingRecord(local, sandbox, 'start', call, async (record) => {
-    if (readInit(sandboxLayout(local.layout, record.id).init) !== undefined) return undefined;
-    await startSandbox(local, record, call);
-    return record.command;
+  await changingRecord(local, sandbox, 'start', call, async (record) => {
+    if (readInit(sandboxLayout(local.layout, record.id).init) === undefined)
+      await startSandbox(local, record, call, { main: true });
   });
-  if (command !== undefined) await startMain(local, sandbox, command, call);
-}
-
-/** Starts the main command of a sandbox that runs. */
-export async function startMain(
-  local: Local,
-  sandbox: Ref,
-  command: NonNullable<SandboxRecord['command']>,
-  call: Call,
-): Promise<void> {
-  const { openSandbox } = await import('./sandbox.ts');
-  await openSandbox(local, sandbox).can.processes?.start({ argv: command, name: 'main' }, call);
 }
 
 /** `stop` of the contract. */
 export async function stop(local: Local, sandbox: Ref, graceMs: number, call: Call): Promise<void> {
-  await changingRecord(local, sandbox, 'stop', call, (record) =>
-    shutDown(sandboxLayout(local.layout, record.id).init, graceMs),
-  );
+  await changingRecord(local, sandbox, 'stop', call, (record) => shutDown(local.layout, record.id, graceMs));
 }

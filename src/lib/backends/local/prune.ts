@@ -2,7 +2,7 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import type { Call, PrunedItem } from '../../backend/contract.ts';
-import { hasErrno } from '../../errors.ts';
+import { hasErrno, SbxError } from '../../errors.ts';
 import { tryLock } from '../../store/lock.ts';
 import { BASE_FOLDER } from './base.ts';
 import { recover } from './change.ts';
@@ -13,8 +13,11 @@ import { isExpired } from './info.ts';
 import { readInit } from './init-process.ts';
 import { collectLayers } from './layers.ts';
 import { sandboxLayout } from './layout.ts';
-import { readRecord } from './record.ts';
+import { tryRecord } from './record.ts';
 import { allIds } from './store.ts';
+
+/** Milliseconds after which a base layer that is still being built is a dead client's. */
+const BUILD_LIMIT_MS = 10 * 60_000;
 
 /** Removes it, or with `dryRun` only tells. */
 export async function prune(local: Local, dryRun: boolean, call: Call): Promise<PrunedItem[]> {
@@ -23,8 +26,8 @@ export async function prune(local: Local, dryRun: boolean, call: Call): Promise<
     items.push({ kind: 'half-made sandbox', id, reason: 'its client was killed' });
   if (!dryRun) await recover(local);
   for (const id of allIds(local.layout)) {
-    const record = readRecord(sandboxLayout(local.layout, id).record);
-    if (record === undefined || !isExpired(record)) continue;
+    const record = tryRecord(sandboxLayout(local.layout, id).record);
+    if (record === undefined || record instanceof SbxError || !isExpired(record)) continue;
     items.push({ kind: 'sandbox', id: record.name, reason: 'its time to live is over' });
     if (!dryRun) await destroy(local, id, true, call);
   }
@@ -37,12 +40,12 @@ export async function prune(local: Local, dryRun: boolean, call: Call): Promise<
     });
   }
   if (!dryRun) await collectLayers(local, call, { dryRun: false });
-  for (const name of unusedBases(local)) {
+  for (const name of [...unusedBases(local), ...halfMadeBases(local)]) {
     const path = join(local.layout.root, BASE_FOLDER, name);
     items.push({
       kind: 'base layer',
       id: name,
-      reason: 'this machine has changed since',
+      reason: name.startsWith('.') ? 'its client was killed' : 'this machine has changed since',
       size: treeSize(path),
     });
     if (!dryRun) await removeTree(path);
@@ -60,11 +63,29 @@ async function leftHalfDone(local: Local): Promise<string[]> {
   return found;
 }
 
+/** A base layer takes moments to build; what is much older is built by nobody any more. */
+function halfMadeBases(local: Local): string[] {
+  const folder = join(local.layout.root, BASE_FOLDER);
+  return names(folder).filter((name) => {
+    if (!/^(\.new-|current\.)[0-9a-f]+$/.test(name)) return false;
+    const stat = fs.lstatSync(join(folder, name), { throwIfNoEntry: false });
+    return stat !== undefined && Date.now() - stat.mtimeMs > BUILD_LIMIT_MS;
+  });
+}
+
 function unusedBases(local: Local): string[] {
   const folder = join(local.layout.root, BASE_FOLDER);
-  const used = new Set(
-    allIds(local.layout).map((id) => readInit(sandboxLayout(local.layout, id).init)?.base),
-  );
+  const used = new Set<string>();
+  for (const id of allIds(local.layout)) {
+    try {
+      const init = readInit(sandboxLayout(local.layout, id).init);
+      if (init !== undefined) used.add(init.base);
+    } catch (error) {
+      // It may run, on any of them.
+      if (error instanceof SbxError) return [];
+      throw error;
+    }
+  }
   const current = names(folder).includes('current')
     ? fs.readFileSync(join(folder, 'current'), 'utf8')
     : undefined;

@@ -36,11 +36,25 @@ export interface SandboxRecord {
   readonly base: PartLayers;
   /** A freeze that may be half done: the layer that the upper folder is being moved to. */
   readonly freezing?: string | undefined;
+  /** A restore that may be half done: the files may have been put aside. */
+  readonly restoring?: true | undefined;
+  /** A second name that it holds while it is being renamed. */
+  readonly otherName?: string | undefined;
 }
 
 /** The record at `path`; undefined when there is none. Broken ones are reported with their path. */
 export function readRecord(path: string): SandboxRecord | undefined {
   return readJsonFile(path, validate);
+}
+
+/** {@link readRecord} for those who go on without it: a broken one comes back as the error that names its path. */
+export function tryRecord(path: string): SandboxRecord | SbxError | undefined {
+  try {
+    return readRecord(path);
+  } catch (error) {
+    if (error instanceof SbxError) return error;
+    throw error;
+  }
 }
 
 /** Replaces the record. */

@@ -8,7 +8,7 @@ import { SbxError } from '../../errors.ts';
 import type { Local } from './context.ts';
 import { removeTree } from './erase.ts';
 import { newId } from './store.ts';
-import { SYSTEM_ENV } from './system.ts';
+import { endsWithUs, SYSTEM_ENV } from './system.ts';
 
 const run = promisify(execFile);
 
@@ -25,7 +25,8 @@ export async function prepareRootfs(local: Local, path: string, call: Call): Pro
   fs.mkdirSync(folder, { recursive: true, mode: 0o755 });
   try {
     const options = ['--numeric-owner', '-p', '--exclude=./dev/*', '--exclude=dev/*'];
-    await run('tar', ['-x', ...options, '-C', folder, '-f', place], { env: SYSTEM_ENV, signal: call.signal });
+    const [file, ...args] = endsWithUs(['tar', '-x', ...options, '-C', folder, '-f', place]);
+    await run(file, args, { env: SYSTEM_ENV, signal: call.signal });
     return checked(folder, path);
   } catch (cause) {
     await removeTree(layer);

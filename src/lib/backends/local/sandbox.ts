@@ -1,13 +1,13 @@
 /** The handle of a local sandbox. What a verb does not use is not loaded. */
 import type { DialTarget, ListQuery, Sandbox, SandboxCapabilities } from '../../backend/contract.ts';
-import { lazyArchive, lazyFiles, lazyPorts, lazyProcesses, lazyStats } from '../../backend/derived/index.ts';
+import { lazyArchive, lazyFiles, lazyPorts, lazyProcesses } from '../../backend/derived/index.ts';
 import { SbxError } from '../../errors.ts';
 import type { Local } from './context.ts';
 import { execLocal, runningInit } from './exec.ts';
-import { infoOf } from './info.ts';
+import { brokenInfo, infoOf } from './info.ts';
 import { readInit } from './init-process.ts';
 import { sandboxLayout } from './layout.ts';
-import { readRecord, type SandboxRecord } from './record.ts';
+import { readRecord, type SandboxRecord, tryRecord } from './record.ts';
 
 /** Opens the sandbox with this id; touches no file. */
 export function openSandbox(local: Local, ref: { readonly id: string; readonly name: string }): Sandbox {
@@ -23,10 +23,14 @@ export function openSandbox(local: Local, ref: { readonly id: string; readonly n
   const sandbox: Sandbox = {
     id: ref.id,
     get name() {
-      return readRecord(files.record)?.name ?? ref.name;
+      const found = tryRecord(files.record);
+      return found === undefined || found instanceof SbxError ? ref.name : found.name;
     },
     backend: local.name,
-    info: async () => infoOf(local, record()),
+    info: async () => {
+      const found = tryRecord(files.record);
+      return found instanceof SbxError ? brokenInfo(local, ref.id, found) : infoOf(local, record());
+    },
     async exec(spec, call) {
       if (call.signal.aborted) throw new SbxError('interrupted', 'interrupted');
       return execLocal(local, ref, spec);
@@ -98,7 +102,11 @@ function capabilities(
     ports: lazyPorts(sandbox, () => ({ ownedOnly: sharesNetwork(), user: 'root' })),
     dial: async (target: DialTarget, call) => (await dialer()).dial(target, call),
     listen: async (target, onConnection, call) => (await dialer()).listen(target, onConnection, call),
-    stats: lazyStats(sandbox, () => ({ network: !sharesNetwork() })),
+    async stats(call) {
+      const { statsOf } = await import('./stats.ts');
+      const present = record();
+      return statsOf(sandbox, present, runningInit(local, present, files.init), call);
+    },
     terminal: true,
   };
 }

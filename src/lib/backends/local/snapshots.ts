@@ -14,8 +14,11 @@ import { collectLayers, usingLayers } from './layers.ts';
 import { sandboxLayout } from './layout.ts';
 import { startSandbox } from './power.ts';
 import { type PartLayers, type SandboxRecord, writeRecord } from './record.ts';
+import { OLD_UPPER } from './repair.ts';
 import { shutDown } from './shut-down.ts';
 import { newId } from './store.ts';
+
+const ID = /^[0-9a-f]{12}$/;
 
 export interface SnapshotRecord extends SnapshotInfo {
   readonly version: 1;
@@ -91,18 +94,19 @@ export async function restoreSnapshot(
         );
       }
       const wasRunning = readInit(files.init) !== undefined;
-      await shutDown(files.init, 0);
-      const old = join(files.work, '.old-upper');
+      await shutDown(local.layout, record.id, 0);
+      const old = join(files.work, OLD_UPPER);
       await removeTree(old);
       fs.mkdirSync(files.work, { recursive: true, mode: 0o700 });
       // Until the record says so nothing has happened; after it the old files are rubbish.
       const next: SandboxRecord = { ...record, layers: snapshot.layers };
+      writeRecord(files.record, { ...record, restoring: true });
       if (fs.existsSync(files.upper)) fs.renameSync(files.upper, old);
       writeRecord(files.record, next);
       await removeTree(old);
       return { next, wasRunning };
     });
-    if (restored.wasRunning) await startSandbox(local, restored.next, call);
+    if (restored.wasRunning) await startSandbox(local, restored.next, call, { main: true });
   });
   await collectLayers(local, call, { dryRun: false });
 }
@@ -118,9 +122,20 @@ export function* allSnapshots(local: Local): Iterable<SnapshotRecord> {
   }
   for (const name of names) {
     if (!/^[0-9a-f]{12}\.json$/.test(name)) continue;
-    const snapshot = readJsonFile(join(local.layout.snapshots, name), validate);
-    if (snapshot !== undefined) yield snapshot;
+    try {
+      const snapshot = readSnapshot(join(local.layout.snapshots, name));
+      if (snapshot !== undefined) yield snapshot;
+    } catch (error) {
+      // One that is broken must not hide the others.
+      if (!(error instanceof SbxError)) throw error;
+      local.notice(`${error.message}; remove the snapshot: sbx snapshot rm ${name.slice(0, -5)}`);
+    }
   }
+}
+
+/** The snapshot in this file; undefined when there is none. @throws SbxError `failed` with the path when it is broken. */
+export function readSnapshot(path: string): SnapshotRecord | undefined {
+  return readJsonFile(path, validate);
 }
 
 /** By name, id, or an unambiguous beginning of an id. `not_found` when there is none. */
@@ -139,7 +154,10 @@ export function findSnapshot(local: Local, ref: string): SnapshotRecord {
 
 /** Removes a snapshot, and the layers that nothing else needs. Sandboxes made from it keep theirs. */
 export async function removeSnapshot(local: Local, ref: string, call: Call): Promise<void> {
-  fs.rmSync(snapshotPath(local, findSnapshot(local, ref).id), { force: true });
+  const own = snapshotPath(local, ref);
+  // By its id also when it is broken.
+  const path = ID.test(ref) && fs.existsSync(own) ? own : snapshotPath(local, findSnapshot(local, ref).id);
+  fs.rmSync(path, { force: true });
   await collectLayers(local, call, { dryRun: false });
 }
 

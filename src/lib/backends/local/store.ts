@@ -1,9 +1,12 @@
 /** Finding and naming local sandboxes on the disk. */
-import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
+import type { Call } from '../../backend/contract.ts';
 import { hasErrno, SbxError } from '../../errors.ts';
+import { fileError } from '../../store/file-error.ts';
 import { ensureFolder } from '../../store/folder.ts';
+import { acquireLock } from '../../store/lock.ts';
+import { randomHex } from '../../util/random-id.ts';
 import { type Layout, sandboxLayout } from './layout.ts';
 import { readRecord, type SandboxRecord } from './record.ts';
 
@@ -11,7 +14,7 @@ const ID = /^[0-9a-f]{12}$/;
 
 /** A new id for a sandbox, layer or snapshot. */
 export function newId(): string {
-  return randomBytes(6).toString('hex');
+  return randomHex(6);
 }
 
 /** Makes the folders of the layout. */
@@ -77,23 +80,46 @@ export function allIds(layout: Layout): string[] {
 }
 
 /** Takes `name` for `id`, all at once or not at all. `conflict` when somebody else has it. */
-export function takeName(layout: Layout, name: string, id: string, backend: string): void {
-  for (let attempt = 0; attempt < 2; attempt++) {
-    try {
-      fs.symlinkSync(id, join(layout.names, name));
-      return;
-    } catch (error) {
-      if (!hasErrno(error, 'EEXIST')) throw error;
-    }
-    const holder = readName(layout, name);
-    if (holder !== undefined && fs.existsSync(join(layout.sandboxes, holder))) break;
-    // The sandbox behind the link is gone: a client was killed between the two.
-    releaseName(layout, name, holder);
+export async function takeName(
+  layout: Layout,
+  name: string,
+  id: string,
+  call: Call,
+  backend: string,
+): Promise<void> {
+  if (link(layout, name, id)) return;
+  if (isDangling(layout, name)) {
+    // One at a time, or the second would take away what the first has just taken.
+    using _lock = await acquireLock(join(layout.root, 'names.lock'), call);
+    if (isDangling(layout, name)) fs.rmSync(join(layout.names, name), { force: true, recursive: true });
+    if (link(layout, name, id)) return;
   }
   throw new SbxError('conflict', `there is a sandbox '${name}' already`, {
     backend,
     hint: `use it, choose another name, or remove it: sbx rm ${name}`,
   });
+}
+
+function link(layout: Layout, name: string, id: string): boolean {
+  const path = join(layout.names, name);
+  try {
+    fs.symlinkSync(id, path);
+    return true;
+  } catch (error) {
+    if (hasErrno(error, 'EEXIST')) return false;
+    throw fileError('cannot make', path, error);
+  }
+}
+
+/** Whether nothing is behind a name that is taken. */
+function isDangling(layout: Layout, name: string): boolean {
+  const holder = readName(layout, name);
+  return holder === undefined || !fs.existsSync(join(layout.sandboxes, holder));
+}
+
+/** The names that sandbox `id` has: one, except while it is renamed or after its record broke. */
+export function namesOf(layout: Layout, id: string): string[] {
+  return fs.readdirSync(layout.names).filter((name) => readName(layout, name) === id);
 }
 
 /** Gives the name up, if it still is the one of `id`. */

@@ -1,9 +1,10 @@
 /** Freezes and thaws all processes of a sandbox: with the cgroup freezer, else by stopping them one by one. */
 import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Call } from '../../backend/contract.ts';
-import { SbxError } from '../../errors.ts';
-import { freezerOf } from './cgroup.ts';
+import { hasErrno, SbxError } from '../../errors.ts';
+import { freezerFolders, freezerOf, makeFreezer, systemCgroups } from './cgroup.ts';
 import type { InitProcess } from './init-process.ts';
 import { stateOf } from './process-state.ts';
 import { processesOf, signalProcesses } from './processes-of.ts';
@@ -11,41 +12,63 @@ import { processesOf, signalProcesses } from './processes-of.ts';
 const PATIENCE_MS = 10_000;
 const LOOK_MS = 2;
 
-/** Resolves once nothing in the sandbox runs any more. */
-export async function freeze(init: InitProcess, call: Call): Promise<void> {
-  const freezer = freezerOf(init.cgroups);
+/** Resolves once nothing in sandbox `id` runs any more. */
+export async function freeze(id: string, init: InitProcess, call: Call): Promise<void> {
   try {
-    if (freezer !== undefined) {
-      writeFileSync(freezer.file, freezer.freeze);
-      await until(freezer.frozen, call);
+    const folder = freezerOf(init.cgroups) === undefined ? makeFreezer(systemCgroups(), id) : undefined;
+    const freezer = freezerOf(folder === undefined ? init.cgroups : [folder]);
+    if (freezer === undefined) {
+      await until(() => isStopped(init.pid), call);
       return;
     }
-    // What was born between the look and the signal is caught by the next round.
-    await until(() => {
-      signalProcesses(init.pid, 'SIGSTOP');
-      return processesOf(init.pid).every(
-        (pid) => pid === init.pid || ['T', 'Z', 't', 'X', undefined].includes(stateOf(pid)),
-      );
-    }, call);
+    writeFileSync(freezer.file, freezer.freeze);
+    // What is moved to a frozen cgroup freezes; children that were born meanwhile are found by the next look.
+    const moved = new Set<number>();
+    await until(
+      () => (folder === undefined || moveAll(init.pid, folder, moved) === 0) && freezer.frozen(),
+      call,
+    );
   } catch (error) {
-    thaw(init);
+    thaw(id, init);
     throw error;
   }
 }
 
 /** Lets everything run again. */
-export function thaw(init: InitProcess): void {
-  const freezer = freezerOf(init.cgroups);
-  if (freezer !== undefined) writeFileSync(freezer.file, freezer.thaw);
-  else signalProcesses(init.pid, 'SIGCONT');
+export function thaw(id: string, init: InitProcess): void {
+  const freezer = freezerOf([...init.cgroups, ...freezerFolders(systemCgroups(), id)]);
+  if (freezer === undefined) signalProcesses(init.pid, 'SIGCONT');
+  else writeFileSync(freezer.file, freezer.thaw);
+}
+
+/** Moves the processes that are not in `moved` yet; returns how many there were. */
+function moveAll(init: number, folder: string, moved: Set<number>): number {
+  const fresh = processesOf(init).filter((pid) => !moved.has(pid));
+  for (const pid of fresh) {
+    try {
+      writeFileSync(join(folder, 'cgroup.procs'), String(pid));
+    } catch (error) {
+      if (!hasErrno(error, 'ESRCH')) throw error;
+    }
+    moved.add(pid);
+  }
+  return fresh.length;
+}
+
+/** Stops what still runs; a process that was born between the look and the signal is caught by the next round. */
+function isStopped(init: number): boolean {
+  signalProcesses(init, 'SIGSTOP');
+  const still = ['T', 't', 'Z', 'X', undefined];
+  return processesOf(init).every((pid) => pid === init || still.includes(stateOf(pid)));
 }
 
 async function until(done: () => boolean, call: Call): Promise<void> {
   const end = performance.now() + PATIENCE_MS;
   while (!done()) {
     if (call.signal.aborted) throw new SbxError('interrupted', 'interrupted');
-    if (performance.now() > end)
+    if (performance.now() > end) {
       throw new SbxError('timeout', 'the processes of the sandbox did not come to rest in time');
+    }
     await sleep(LOOK_MS);
   }
 }

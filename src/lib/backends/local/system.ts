@@ -14,3 +14,8 @@ export const HELPER: SpawnOptions = { env: SYSTEM_ENV, cwd: '/', detached: true 
 export function isRoot(): boolean {
   return process.geteuid?.() === 0;
 }
+
+/** The argv of a program that is killed when this process is: it writes to what the next client will remove. */
+export function endsWithUs(argv: readonly string[]): [string, ...string[]] {
+  return ['setpriv', '--pdeathsig', 'KILL', '--', ...argv];
+}

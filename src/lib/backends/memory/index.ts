@@ -31,9 +31,15 @@ export interface MemoryBackend extends Backend {
 
 /** Makes an empty memory backend. */
 export function createMemoryBackend(options: MemoryBackendOptions = {}): MemoryBackend {
+  let folder: string | undefined;
   const state: MemoryState = {
     backend: options.name ?? 'memory',
-    root: mkdtempSync(join(tmpdir(), 'sbx-memory-')),
+    // Made when first used: one that stays empty need not be disposed.
+    get root() {
+      folder ??= mkdtempSync(join(tmpdir(), 'sbx-memory-'));
+      return folder;
+    },
+    open: (box) => sandboxOf(state, box),
     boxes: new Map(),
     pictures: new Map(),
     derive: options.derived?.of ?? deriveAll,
@@ -66,7 +72,7 @@ export function createMemoryBackend(options: MemoryBackendOptions = {}): MemoryB
       checkCall(call);
       await destroyBox(state, ref, force);
     },
-    check: async () => [{ name: 'memory', status: 'ok', detail: `files are kept in ${state.root}` }],
+    check: async () => [{ name: 'memory', status: 'ok', detail: `files are kept in ${folder ?? tmpdir()}` }],
     can: {
       snapshots: snapshotStore(state),
       async prune(_options, call) {
@@ -76,7 +82,7 @@ export function createMemoryBackend(options: MemoryBackendOptions = {}): MemoryB
     },
     async dispose() {
       await Promise.all([...state.boxes.values()].map((box) => destroyBox(state, box.id, true)));
-      await rm(state.root, { recursive: true, force: true });
+      if (folder !== undefined) await rm(folder, { recursive: true, force: true });
     },
   };
 }

@@ -46,6 +46,8 @@ export interface MemoryState {
   readonly boxes: Map<string, Box>;
   readonly pictures: Map<string, Picture>;
   readonly manifest: Manifest;
+  /** A box as the rest of the program sees it. */
+  readonly open: (box: Box) => Sandbox;
   /** What is made from exec, added to each sandbox's `can`. */
   readonly derive: (sandbox: Sandbox) => SandboxCapabilities;
 }

@@ -22,13 +22,12 @@ import { decodeTar } from '../../../../src/lib/ops/copy/tar-decode.ts';
 import { encodeTar } from '../../../../src/lib/ops/copy/tar-encode.ts';
 import type { TreeEvent } from '../../../../src/lib/ops/copy/tree.ts';
 import { guestShell, hasFamily, type ShellOptions } from '../../../support/guest-shell.ts';
-import { requireOrSkip } from '../../../support/require.ts';
+import { asRoot, requireOrSkip } from '../../../support/require.ts';
 import { canMount, tinyDisk } from '../../../support/tiny-disk.ts';
 import { anyTree, events, gather, keptBy, leftovers, plant, scrap, survey } from '../../ops/copy/trees.ts';
 
 const { signal } = new AbortController();
 const call = { signal };
-const root = process.getuid?.() === 0;
 let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'sbx-archive-'));
@@ -192,7 +191,7 @@ describe.each(['gnu', 'busybox'] as const)('with the programs of %s', (family) =
     await closed;
   });
 
-  requireOrSkip(root && hasFamily(family), `root and programs of ${family}`)(
+  asRoot(hasFamily(family), `programs of ${family}`)(
     'a plain user: denied, unreadable in the tree, folders that may not be written',
     async () => {
       const plain = archive({ uid: 65534 });
@@ -219,7 +218,7 @@ describe.each(['gnu', 'busybox'] as const)('with the programs of %s', (family) =
     },
   );
 
-  requireOrSkip(root && hasFamily(family), `root and programs of ${family}`)(
+  asRoot(hasFamily(family), `programs of ${family}`)(
     'owners are kept when asked for',
     async () => {
       const owned: TreeEvent = {
@@ -233,7 +232,7 @@ describe.each(['gnu', 'busybox'] as const)('with the programs of %s', (family) =
     },
   );
 
-  requireOrSkip(canMount && hasFamily(family), `root to mount, and programs of ${family}`)(
+  asRoot(canMount && hasFamily(family), `the right to mount, and programs of ${family}`)(
     'a full disk is said to be one, and nothing stays',
     async () => {
       const disk = join(folder, 'disk');

@@ -17,12 +17,11 @@ import { afterEach, beforeEach, describe, expect } from 'vitest';
 import type { FileEvent, FileStat } from '../../../../src/lib/backend/contract.ts';
 import { deriveFiles } from '../../../../src/lib/backend/derived/files.ts';
 import { guestShell, hasFamily, type ShellOptions } from '../../../support/guest-shell.ts';
-import { requireOrSkip } from '../../../support/require.ts';
+import { asRoot, requireOrSkip } from '../../../support/require.ts';
 import { canMount, tinyDisk } from '../../../support/tiny-disk.ts';
 import { gather, leftovers, survey } from '../../ops/copy/trees.ts';
 
 const call = { signal: new AbortController().signal };
-const root = process.getuid?.() === 0;
 const ODD = ['a b', '-n', 'new\nline', 'ü☃', '.hidden', '..x', '*', '\ttab', 'end\n'];
 let folder: string;
 beforeEach(() => {
@@ -178,7 +177,7 @@ describe.each(['gnu', 'busybox'] as const)('with the programs of %s', (family) =
       });
   });
 
-  requireOrSkip(root && hasFamily(family), `root and programs of ${family}`)(
+  asRoot(hasFamily(family), `programs of ${family}`)(
     'a plain user is denied by kind',
     async () => {
       const plain = files({ uid: 65534 });
@@ -195,7 +194,7 @@ describe.each(['gnu', 'busybox'] as const)('with the programs of %s', (family) =
     },
   );
 
-  requireOrSkip(canMount && hasFamily(family), `root to mount, and programs of ${family}`)(
+  asRoot(canMount && hasFamily(family), `the right to mount, and programs of ${family}`)(
     'a full disk is said to be one, and the old file stays',
     async () => {
       const disk = join(folder, 'disk');

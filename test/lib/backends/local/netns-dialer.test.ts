@@ -8,7 +8,7 @@ import {
   createNamespaceDialer,
   type NamespaceDialer,
 } from '../../../../src/lib/backends/local/netns-dialer.ts';
-import { requireOrSkip } from '../../../support/require.ts';
+import { asRoot, requireOrSkip } from '../../../support/require.ts';
 
 const ways = { user: ['--user', '--map-root-user', '--net'], root: ['--net'] };
 const call = { signal: new AbortController().signal };
@@ -19,7 +19,7 @@ describe.each([
   ['user', 'unprivileged user namespaces'],
   ['root', 'root'],
 ] as const)('a network namespace made by %s', (kind, need) => {
-  const test = requireOrSkip(can(ways[kind]), need);
+  const test = (kind === 'root' ? asRoot : requireOrSkip)(can(ways[kind]), need);
   const open: (NamespaceDialer | ChildProcess)[] = [];
   afterEach(() => {
     for (const each of open.splice(0)) 'dial' in each ? each.close() : each.kill('SIGKILL');

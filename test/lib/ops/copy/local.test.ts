@@ -20,8 +20,8 @@ import { readLocalTree } from '../../../../src/lib/ops/copy/local-read.ts';
 import { writeLocalTree } from '../../../../src/lib/ops/copy/local-write.ts';
 import { ALL, excluding, gitignored, type Selection } from '../../../../src/lib/ops/copy/select.ts';
 import type { Tree, TreeEvent } from '../../../../src/lib/ops/copy/tree.ts';
-import { requireOrSkip } from '../../../support/require.ts';
-import { canMount, tinyDisk } from '../../../support/tiny-disk.ts';
+import { asPlainUser } from '../../../support/require.ts';
+import { mounting, tinyDisk } from '../../../support/tiny-disk.ts';
 import { anyTree, chunked, events, leftovers, plant, scrap, survey } from './trees.ts';
 
 const signal = new AbortController().signal;
@@ -119,7 +119,7 @@ test('an abort half-way leaves nothing', async () => {
   expect(Object.keys(survey(folder))).toEqual(['']);
 });
 
-requireOrSkip(canMount, 'root, to mount a small file system')(
+mounting(
   'a full disk is said to be one, and nothing stays',
   async () => {
     const disk = join(folder, 'disk');
@@ -173,7 +173,7 @@ test('what is no file, directory or link is refused by name', async () => {
   expect(await paths(read(join(folder, 'd'), '.', await excluding(['pipe'])))).toEqual(['.']);
 });
 
-requireOrSkip(process.getuid?.() !== 0, 'a plain user')(
+asPlainUser(
   'what cannot be read or written is an error',
   async () => {
     writeFileSync(join(folder, 'f'), '');
