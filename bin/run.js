@@ -9,9 +9,9 @@ if (process.getBuiltinModule === undefined || Number.parseInt(process.versions.n
 } else {
   const { XDG_CACHE_HOME: xdg, HOME: home } = process.env;
   const base = xdg?.startsWith('/') ? xdg : `${home}/.cache`;
-  // Not node's own choice in /tmp: others can write there, and the cache is code. Only below a folder that exists:
-  // node never returns from creating one where that is impossible (/proc/x).
-  if (base.startsWith('/') && process.getBuiltinModule('node:fs').existsSync(base))
-    process.getBuiltinModule('node:module').enableCompileCache(`${base}/sbx/node`);
+  // Not node's own choice in /tmp: others can write there, and the cache is code. Only below a folder that exists and
+  // can hold others: node never returns from trying to make one below, for example, /proc.
+  const usable = /^\/(?!(proc|sys|dev)(\/|$))/.test(base) && process.getBuiltinModule('node:fs').existsSync(base);
+  if (usable) process.getBuiltinModule('node:module').enableCompileCache(`${base}/sbx/node`);
   await import('../dist/run.js');
 }

@@ -1,12 +1,29 @@
 /** Folders that hold what is ours. */
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { hasErrno } from '../errors.ts';
 import { fileError } from './file-error.ts';
 
 /** Makes a folder of ours and those above it, 0700. @throws SbxError `failed` with the path. */
 export function ensureFolder(path: string): void {
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    make(path);
   } catch (error) {
     throw fileError('cannot make the folder', path, error);
+  }
+}
+
+/** Not by node's own `recursive`: where a folder exists and takes no new ones, as below /proc, that tries for ever. */
+function make(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    if (hasErrno(error, 'EEXIST') && statSync(path).isDirectory()) return;
+    const parent = dirname(path);
+    if (!hasErrno(error, 'ENOENT') || parent === path || statSync(parent, { throwIfNoEntry: false }) !== undefined) {
+      throw error;
+    }
+    make(parent);
+    mkdirSync(path, { mode: 0o700 });
   }
 }
