@@ -69,14 +69,17 @@ async function bench() {
     if (!values.json) process.stdout.write(`${textOf(result)}\n`);
   };
   const world = openWorld({ rounds: factor });
-  const stop = () => void world.close().finally(() => process.exit(130));
-  process.once('SIGINT', stop);
-  process.once('SIGTERM', stop);
+  for (const name of ['SIGINT', 'SIGTERM']) process.once(name, () => void world.interrupt());
   try {
-    for (const row of rows.filter(chosen)) tell(await measured(row, world));
+    for (const row of rows.filter(chosen)) {
+      const result = await measured(row, world);
+      if (world.interrupted) break;
+      tell(result);
+    }
   } finally {
     await world.close();
   }
+  if (world.interrupted) return 130;
   for (const row of later.filter(chosen)) tell({ ...row, verdict: 'later' });
   if (values.json) process.stdout.write(`${JSON.stringify({ machine, results }, null, 2)}\n`);
   return values.check && results.some(({ verdict }) => verdict === 'missed' || verdict === 'failed') ? 1 : 0;

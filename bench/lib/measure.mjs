@@ -24,8 +24,10 @@ export async function interleave(world, peers, rounds) {
   const child = spawn('bash', [DRIVER, String(whole), ...words], {
     env: world.env,
     cwd: world.tmp,
+    detached: true,
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
   });
+  world.watch(child);
   const [, stdout, stderr, report] = child.stdio;
   // Read, because a pipe is what scripts and CI put there.
   stdout.resume();

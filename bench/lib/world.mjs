@@ -20,6 +20,9 @@ const run = promisify(execFile);
  * @property {(network: 'host' | 'private') => Promise<string>} box the name of a running sandbox that rows share
  * @property {(name: string, state?: string) => { folder: string, pid: number, helpers: { pid: number }[] }} insideOf what the state folder says of a running sandbox
  * @property {(argv: readonly string[], ready?: RegExp) => Promise<void>} background starts a process that ends with the world; waits for a line
+ * @property {(child: import('node:child_process').ChildProcess) => void} watch ends the process group of `child` when the world ends
+ * @property {boolean} interrupted
+ * @property {() => Promise<void>} interrupt ends what runs, and what is watched from now on
  * @property {() => Promise<void>} close
  */
 
@@ -63,8 +66,8 @@ export function openWorld({ rounds }) {
       return boxes.get(network);
     },
     async background(argv, ready) {
-      const child = spawn(argv[0], argv.slice(1), { env, stdio: ['ignore', 'pipe', 'pipe'] });
-      children.add(child);
+      const child = spawn(argv[0], argv.slice(1), { env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+      this.watch(child);
       await new Promise((resolve, reject) => {
         let said = '';
         const hear = (line) => {
@@ -77,12 +80,30 @@ export function openWorld({ rounds }) {
         child.once('exit', (code) => reject(new Error(`${argv.join(' ')} ended with ${code}: ${said}`)));
       });
     },
+    watch(child) {
+      children.add(child);
+      if (this.interrupted) void endGroup(child);
+      child.once('close', () => children.delete(child));
+    },
+    interrupted: false,
+    async interrupt() {
+      this.interrupted = true;
+      await Promise.all([...children].map(endGroup));
+    },
     async close() {
-      for (const child of children) child.kill('SIGTERM');
+      await Promise.all([...children].map(endGroup));
       await sbx(['rm', '--all', '--force', '--yes']);
       rmSync(tmp, { recursive: true, force: true });
     },
   };
+}
+
+/** Ends a process group and waits until its leader is gone: what it still makes would be left behind. */
+async function endGroup(child) {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = new Promise((resolve) => child.once('exit', resolve));
+  process.kill(-child.pid, 'SIGTERM');
+  await gone;
 }
 
 /** A TCP port of 127.0.0.1 that nobody listens on now. */

@@ -31,8 +31,9 @@ export default class Kill extends SbxCommand<typeof Kill> {
 
   async run(): Promise<undefined> {
     const { context, flags, args } = this;
-    const signal = parseSignal(flags.signal);
     const refs = args.process ?? [];
+    refuseDash([args.sandbox ?? '', ...refs]);
+    const signal = parseSignal(flags.signal);
     if (refs.length === 0) {
       throw new SbxError('usage', 'name the sandbox and the process', {
         hint: `sbx kill ${args.sandbox ?? 'SANDBOX'} PROCESS`,
@@ -53,4 +54,13 @@ export default class Kill extends SbxCommand<typeof Kill> {
       }),
     );
   }
+}
+
+/** `kill -9` as the shell's own has it: a number with a dash is no flag to the parser. */
+function refuseDash(words: readonly string[]): void {
+  const found = words.find((word) => /^-\d+$/.test(word));
+  if (found === undefined) return;
+  throw new SbxError('usage', `${found} names no sandbox and no process`, {
+    hint: `sbx kill SANDBOX PROCESS -s ${found.slice(1)}`,
+  });
 }

@@ -152,6 +152,7 @@ describe('sbx create', () => {
     [['box', '--cpus', '0'], /--cpus "0" is not a positive number/],
     [['box', '--memory', 'much'], /--memory: not a size: much/],
     [['box', '--memory', '0'], /memory must be a positive whole number/],
+    [['box', '--memory', '10'], /memory must be at least 6m/],
     [['box', '--pids', '1.5'], /pids must be a positive whole number/],
     [['box', '--size', 'large'], /--size "large" is not a size/],
     [['box', '--ttl', '10ms'], /the ttl must be at least 1s/],

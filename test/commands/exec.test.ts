@@ -83,6 +83,7 @@ test('126 and 127 are told from 125, which is ours', async () => {
 test.each([
   [['box'], 'there is no command'],
   [['--timeout', 'soon', 'box', 'true'], 'not a duration'],
+  [['--timeout', '0', 'box', 'true'], 'a timeout must be more than 0'],
   [['-e', '1x=y', 'box', 'true'], 'no valid name'],
   [['-d', '-i', 'box', 'true'], 'interactive'],
   [['-t', 'box', 'true'], 'needs a terminal'],

@@ -95,6 +95,15 @@ describe('ps', () => {
 });
 
 describe('kill', () => {
+  it.each([[['-9', 'box', 'web']], [['box', '-9', 'web']]])(
+    'takes no -9 for a sandbox or a process: %j',
+    async (words) => {
+      const { exit, stderr } = await sbx.run(['kill', ...words]);
+      expect(exit).toBe(2);
+      expect(stderr).toContain('sbx kill SANDBOX PROCESS -s 9');
+    },
+  );
+
   it.each(['HUP', 'SIGHUP', 'hup', '1'])('sends %s', async (signal) => {
     await start('trap "echo got it; exit 0" HUP; echo ready; while :; do sleep 0.05; done', 'web');
     const io: MemoryIo[] = [];

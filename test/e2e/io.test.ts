@@ -19,7 +19,10 @@ interface Finished {
 }
 
 /** Runs shell text in which `sbx` is the built bin; nothing but `more` is in its environment besides the state folder. */
-async function sh(script: string, more: Readonly<Record<string, string | undefined>> = {}): Promise<Finished> {
+async function sh(
+  script: string,
+  more: Readonly<Record<string, string | undefined>> = {},
+): Promise<Finished> {
   const prelude = 'set -o pipefail; node=$0 bin=$1; sbx() { "$node" "$bin" "$@"; }\n';
   const child = spawn('bash', ['-c', prelude + script, process.execPath, bin], {
     env: { ...env, ...more },
@@ -64,23 +67,33 @@ describe('closed streams', () => {
   });
 
   test('a file that is opened later does not get what was meant for a closed stream', async () => {
-    expect(await sh('sbx create third >&- 2>&-; sbx info third -q')).toMatchObject({ code: 0, stdout: 'third\n' });
+    expect(await sh('sbx create third >&- 2>&-; sbx info third -q')).toMatchObject({
+      code: 0,
+      stdout: 'third\n',
+    });
     expect((await sh('sbx rm -f third >&- 2>&-; sbx info third')).code).toBe(3);
   });
 
-  test.each(['ls', 'ls --json', 'help', 'create --help', 'exec box seq 1 1000000', 'files cat box /etc/services'])(
-    '%s into a reader that goes away ends quietly',
-    async (verb) => {
-      const { code, stdout, stderr } = await sh(`sbx ${verb} | head -1`);
-      expect(stderr).toBe('');
-      expect(stdout.split('\n')).toHaveLength(2);
-      // exec passes on that its command died of SIGPIPE.
-      expect(verb.startsWith('exec') ? [0, 141] : [0]).toContain(code);
-    },
-  );
+  test.each([
+    'ls',
+    'ls --json',
+    'help',
+    'create --help',
+    'exec box seq 1 1000000',
+    'files cat box /etc/services',
+  ])('%s into a reader that goes away ends quietly', async (verb) => {
+    const { code, stdout, stderr } = await sh(`sbx ${verb} | head -1`);
+    expect(stderr).toBe('');
+    expect(stdout.split('\n')).toHaveLength(2);
+    // exec passes on that its command died of SIGPIPE.
+    expect(verb.startsWith('exec') ? [0, 141] : [0]).toContain(code);
+  });
 
   test('a full disk is said', async () => {
-    expect(await sh('sbx ls >/dev/full')).toMatchObject({ code: 1, stderr: expect.stringContaining('ENOSPC') });
+    expect(await sh('sbx ls >/dev/full')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('ENOSPC'),
+    });
   });
 });
 
@@ -99,7 +112,8 @@ describe('environment', () => {
     ['a wrong time zone', { TZ: 'Nowhere/Land' }],
   ])('with %s everything works', async (_name, more) => {
     const { code, stdout, stderr } = await sh('sbx ls && sbx exec box echo hi && sbx help', more);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    // What the shell around says of such a locale is not ours.
+    expect({ code, stderr: stderr.replace(/^bash: warning: .*\n/gm, '') }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain('NAME');
     expect(stdout).toContain('\nhi\n');
     expect(stdout).toContain('Usage:');
@@ -118,21 +132,22 @@ describe('environment', () => {
     expect(stdout).toBe('grün');
   });
 
-  test('a table fits 20 columns, and a pipe gets it whole', async () => {
-    const narrow = await sh('sbx ls', { COLUMNS: '20' });
-    for (const line of narrow.stdout.trimEnd().split('\n')) expect(line.length).toBeLessThanOrEqual(20);
+  test('a table is cut to fit, but not its names, and a pipe gets it whole', async () => {
+    const { stdout } = await sh('sbx ls', { COLUMNS: '40' });
+    for (const line of stdout.trimEnd().split('\n')) expect(line.length).toBeLessThanOrEqual(40);
+    expect((await sh('sbx ls', { COLUMNS: '20' })).stdout).toMatch(/^other /m);
     expect((await sh('sbx ls | cat')).stdout).toMatch(/^box .*local.*running/m);
   });
 
   test('colour is off in pipes, on with FORCE_COLOR, and off again with NO_COLOR', async () => {
-    const escape = '\u001b[';
-    expect((await sh('sbx ls')).stdout).not.toContain(escape);
-    expect((await sh('sbx ls', { FORCE_COLOR: '1' })).stdout).toContain(escape);
-    expect((await sh('sbx help', { FORCE_COLOR: '1' })).stdout).toContain(escape);
-    expect((await sh('sbx ls', { FORCE_COLOR: '0' })).stdout).not.toContain(escape);
-    expect((await sh('sbx ls', { FORCE_COLOR: '1', NO_COLOR: '1' })).stdout).not.toContain(escape);
-    expect((await sh('sbx ls --color', { NO_COLOR: '1' })).stdout).toContain(escape);
-    expect((await sh('sbx ls --json', { FORCE_COLOR: '1' })).stdout).not.toContain(escape);
+    const start = '\u001b[';
+    expect((await sh('sbx ls')).stdout).not.toContain(start);
+    expect((await sh('sbx ls', { FORCE_COLOR: '1' })).stdout).toContain(start);
+    expect((await sh('sbx help', { FORCE_COLOR: '1' })).stdout).toContain(start);
+    expect((await sh('sbx ls', { FORCE_COLOR: '0' })).stdout).not.toContain(start);
+    expect((await sh('sbx ls', { FORCE_COLOR: '1', NO_COLOR: '1' })).stdout).not.toContain(start);
+    expect((await sh('sbx ls --color', { NO_COLOR: '1' })).stdout).toContain(start);
+    expect((await sh('sbx ls --json', { FORCE_COLOR: '1' })).stdout).not.toContain(start);
   });
 
   test('flags come from SBX_ variables, and the command line wins', async () => {
@@ -155,16 +170,19 @@ describe('environment', () => {
 });
 
 describe('help and mistakes', () => {
-  test.each(['exec', 'create', 'files cat', 'forward ls', 'rm'])('sbx help %s is sbx %s --help and -h', async (verb) => {
-    const [help, long, short] = await Promise.all([
-      sh(`sbx help ${verb}`),
-      sh(`sbx ${verb} --help`),
-      sh(`sbx ${verb} -h`),
-    ]);
-    expect(help).toMatchObject({ code: 0, stderr: '' });
-    expect(long).toEqual(help);
-    expect(short).toEqual(help);
-  });
+  test.each(['exec', 'create', 'files cat', 'forward ls', 'rm'])(
+    'sbx help %s is sbx %s --help and -h',
+    async (verb) => {
+      const [help, long, short] = await Promise.all([
+        sh(`sbx help ${verb}`),
+        sh(`sbx ${verb} --help`),
+        sh(`sbx ${verb} -h`),
+      ]);
+      expect(help).toMatchObject({ code: 0, stderr: '' });
+      expect(long).toEqual(help);
+      expect(short).toEqual(help);
+    },
+  );
 
   test('-h behind the first word of an inner command is that command’s', async () => {
     expect((await sh('sbx exec box echo -h --help')).stdout).toBe('-h --help\n');
@@ -178,7 +196,7 @@ describe('help and mistakes', () => {
     expect(await sh('sbx ls --jsn')).toMatchObject({ code: 2, stderr: expect.stringContaining('--json') });
     expect(await sh('sbx snapshot lst')).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('sbx snapshot list'),
+      stderr: expect.stringContaining('sbx snapshot ls'),
     });
   });
 });

@@ -1,7 +1,7 @@
 /**
  * Every help page as it is printed at 80 columns. To accept new ones: npm test -- test/golden -u
  */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { CommandTable } from '../../src/lib/cli/command-class.ts';
@@ -44,12 +44,20 @@ describe.each(pages)('sbx help %s', (words) => {
     await expect(stdout).toMatchFileSnapshot(`help/${file}.txt`);
   });
 
-  test.each([20, 40, 80, 100])('fits %i columns, but for words and examples that are there to be copied', async (columns) => {
-    const lines = (await sbx(asked, columns)).stdout.replace(/\nExamples:\n(.+\n)+/, '\n').split('\n');
-    const long = lines.filter((line) => width(line) > columns && line.trim().includes(' '));
-    expect(long.filter((line) => !/^ *(-\w, )?--\S+ \S+$/.test(line))).toEqual([]);
-    expect(lines.filter((line) => /\s$/.test(line))).toEqual([]);
-  });
+  test.each([20, 40, 80, 100])(
+    'fits %i columns, but for words and examples that are there to be copied',
+    async (columns) => {
+      const lines = (await sbx(asked, columns)).stdout.replace(/\nExamples:\n(.+\n)+/, '\n').split('\n');
+      const long = lines.filter((line) => width(line) > columns && line.trim().includes(' '));
+      expect(long.filter((line) => !/^ *(-\w, )?--\S+ \S+$/.test(line))).toEqual([]);
+      expect(lines.filter((line) => /\s$/.test(line))).toEqual([]);
+    },
+  );
+});
+
+test('there is no page of a command that is gone', () => {
+  const files = pages.map(([words]) => `${words === '' ? 'sbx' : words.replaceAll(' ', '-')}.txt`);
+  expect(readdirSync(new URL('help', import.meta.url)).sort()).toEqual(files.sort());
 });
 
 test('the overview is one screen', async () => {

@@ -52,7 +52,7 @@ describe.each(commands.map((command) => [command.id.replaceAll(':', ' '), comman
       expect(examples.length).toBeGreaterThan(0);
       for (const example of examples) {
         expect(example).toContain('sbx ');
-        for (const line of example.split('\n')) expect(line.length, line).toBeLessThanOrEqual(96);
+        for (const line of example.split('\n')) expect(line.length, line).toBeLessThanOrEqual(98);
       }
       expect(examples.some((example) => example.includes(`sbx ${words}`))).toBe(true);
     });

@@ -126,9 +126,7 @@ test('files do not load each other in a circle', () => {
   const graph = new Map(
     sources.map(({ path, imports }) => [
       path,
-      imports
-        .filter((each) => isOurs(each) && !each.isType && !each.isDynamic)
-        .map(({ target }) => target),
+      imports.filter((each) => isOurs(each) && !each.isType && !each.isDynamic).map(({ target }) => target),
     ]),
   );
   const done = new Set<string>();

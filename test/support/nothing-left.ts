@@ -12,19 +12,26 @@ const GRACE_MS = 5000;
 
 export default function setup(): () => Promise<void> {
   if (Number.parseInt(process.versions.node, 10) < 22)
-    throw new Error(`tests need the node of node_modules, and this is ${process.versions.node}: npm test -- FILE`);
+    throw new Error(
+      `tests need the node of node_modules, and this is ${process.versions.node}: npm test -- FILE`,
+    );
   const folder = mkdtempSync(join(tmpdir(), 'sbx-'));
   // Tests run programs as other users in folders below.
   chmodSync(folder, 0o1777);
   process.env.TMPDIR = folder;
   const home = homedir();
+  const strangers = process.env.CI === undefined ? undefined : orphans();
   const before = namesOf(home);
   return async () => {
     const end = Date.now() + GRACE_MS;
-    let left = processesOf(folder);
+    const look = () => [
+      ...processesOf(folder),
+      ...(strangers === undefined ? [] : orphans().filter((each) => !strangers.includes(each))),
+    ];
+    let left = look();
     while (left.length > 0 && Date.now() < end) {
       await pause(50);
-      left = processesOf(folder);
+      left = look();
     }
     const files = namesOf(folder);
     const news = namesOf(home).filter((name) => !before.includes(name));
@@ -60,6 +67,22 @@ function processesOf(folder: string): string[] {
       const alive = facts.some((fact) => fact.includes(folder));
       return alive ? [`${pid}: ${words.replaceAll('\0', ' ').trim().slice(0, 200)}`] : [];
     });
+}
+
+/**
+ * Programs that sbx starts and whose parent has gone. They may have nothing of the temp folder about them; elsewhere
+ * than in CI, where nobody else starts any, they could be anybody's.
+ */
+function orphans(): string[] {
+  return readdirSync('/proc').flatMap((pid) => {
+    if (!/^\d+$/.test(pid)) return [];
+    const stat = factOf(() => readFileSync(`/proc/${pid}/stat`, 'utf8'));
+    const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const words = factOf(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8')).split('\0');
+    const isOurs = /(^|\/)(sbx|sh|sleep|node|unshare|nsenter|passt|pasta|slirp4netns|script|dtach)\b/;
+    const isOrphan = parent === '1' && state !== 'Z' && isOurs.test(words[0] ?? '');
+    return isOrphan ? [`${pid}: ${words.join(' ').trim().slice(0, 200)}`] : [];
+  });
 }
 
 /** Empty for a process that has gone or is another user's. */

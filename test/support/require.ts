@@ -27,4 +27,6 @@ export function asRoot(condition = true, need = ''): Declare {
 }
 
 /** A test of what stops a plain user and not root. Root always skips it: the run as a plain user covers it. */
-export const asPlainUser: Declare = isRoot ? (name, body) => test.skip(`${name} [needs a plain user]`, body) : test;
+export const asPlainUser: Declare = isRoot
+  ? (name, body) => test.skip(`${name} [needs a plain user]`, body)
+  : test;

@@ -17,6 +17,9 @@ const LABEL_VALUE_LIMIT = 4096;
 /** Shortest life of a sandbox, in milliseconds. */
 export const SHORTEST_TTL = 1000;
 
+/** Least memory of a sandbox, in bytes: below it nothing starts. */
+export const LEAST_MEMORY = 6 * 1024 * 1024;
+
 /** Checks a sandbox's or snapshot's name. `what` stands first in the message. */
 export function checkName(name: string, what = 'the name'): string {
   if (isName(name)) return name;
@@ -141,6 +144,8 @@ function checkLimits(limits: Limits): void {
     if (value !== undefined && !(Number.isSafeInteger(value) && value > 0))
       throw usage(`${what} must be a positive whole number`);
   }
+  if (memory !== undefined && memory < LEAST_MEMORY)
+    throw usage('memory must be at least 6m', 'a number alone is bytes: --memory 512m');
 }
 
 function checkDuration(ms: number | undefined, what: string): void {

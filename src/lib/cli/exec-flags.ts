@@ -3,6 +3,7 @@ import type { Argv, Sandbox } from '../backend/contract.ts';
 import { checkArgv } from '../backend/spec.ts';
 import { SbxError } from '../errors.ts';
 import { noTerminal } from '../ops/exec.ts';
+import { parseDuration } from '../util/duration.ts';
 import { duration, Flags } from './flags.ts';
 import type { Io } from './io.ts';
 
@@ -16,12 +17,22 @@ export const execFlags = {
     exclusive: ['json', 'no-terminal'],
   }),
   'no-terminal': Flags.boolean({ char: 'T', aliases: ['no-tty'], summary: 'give the command no terminal' }),
-  timeout: duration({ summary: 'time after which the command is ended; sbx then exits 124' }),
+  timeout: duration({
+    summary: 'time after which the command is ended; sbx then exits 124',
+    parse: async (text) => timeoutOf(text),
+  }),
   shell: Flags.string({
     helpValue: '<text>',
     summary: 'text for /bin/sh to run; the words after it are its $1, $2, …',
   }),
 };
+
+/** No time at all is refused: some programs take it for no limit, and it would end every command. */
+function timeoutOf(text: string): number {
+  const ms = parseDuration(text);
+  if (ms > 0) return ms;
+  throw new SbxError('usage', `a timeout must be more than ${text}`, { hint: 'leave it out for no limit' });
+}
 
 /** What the parser makes of {@link execFlags}. */
 export interface ExecFlagValues {

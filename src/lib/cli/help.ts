@@ -45,7 +45,8 @@ export async function showHelp(
   };
   const known = [...new Set(shown.map((each) => each.id.split(':')[0] ?? ''))];
   if (id === undefined) io.stdout.write(overviewPage(ABOUT, known, options));
-  else if (command === undefined) io.stdout.write(topicPage({ topic: id, about: aboutTopic(id, table) }, below, options));
+  else if (command === undefined)
+    io.stdout.write(topicPage({ topic: id, about: aboutTopic(id, table) }, below, options));
   else io.stdout.write(commandPage(command, below, options));
   return 0;
 }

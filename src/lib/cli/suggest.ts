@@ -42,7 +42,11 @@ export function usageLine(id: string, Class: Pick<CommandClass, UsageStatics>): 
 
 type UsageStatics = 'usage' | 'args' | 'commandNeedsDashes' | 'strictCommandArgument';
 
-function argumentWords({ args, commandNeedsDashes, strictCommandArgument }: Pick<CommandClass, UsageStatics>) {
+function argumentWords({
+  args,
+  commandNeedsDashes,
+  strictCommandArgument,
+}: Pick<CommandClass, UsageStatics>) {
   const words = Object.entries(args ?? {}).map(([name, { required, multiple }]) => {
     const word = `${name.toUpperCase()}${multiple ? '…' : ''}`;
     return required ? word : `[${word}]`;

@@ -72,9 +72,10 @@ sbx_size() {
     stty rows "$1" cols "$2" < "/proc/$sbx_child/fd/0" 2> /dev/null
   done
 }
+# Before the watcher is there: whoever it ends without having said a word would be waited for as long as it lives.
+echo ok >&3
 # Not a child of the command, which may wait for any child of its own.
 (sbx_watch > /dev/null 2>&1 < /dev/null &)
-echo ok >&3
 exec 3>&-
 cd -- "$sbx_dir" 2> /dev/null || {
   printf 'sbx: cannot enter the workdir %s\n' "$sbx_dir" >&2
@@ -85,14 +86,14 @@ for sbx_name in $SBX_LATE; do
 done
 export SBX_EXEC_ID="$SBX_MARK"
 unset SBX_LATE SBX_EXEC SBX_MARK OLDPWD
-if [ -n "$1" ] && ! command -v -- "$1" > /dev/null 2>&1; then
-  case $1 in
-    */*) [ -e "$1" ] || { printf 'sbx: %s: not found\n' "$1" >&2; exit 127; } ;;
-    *) printf 'sbx: %s: not found\n' "$1" >&2; exit 127 ;;
-  esac
-  printf 'sbx: %s: cannot be run\n' "$1" >&2
-  exit 126
-fi
+case $1 in
+  '') ;;
+  */*)
+    [ -e "$1" ] || [ -L "$1" ] || { printf 'sbx: %s: not found\n' "$1" >&2; exit 127; }
+    if [ -d "$1" ] || [ ! -x "$1" ]; then printf 'sbx: %s: cannot be run\n' "$1" >&2; exit 126; fi
+    ;;
+  *) command -v -- "$1" > /dev/null 2>&1 || { printf 'sbx: %s: not found\n' "$1" >&2; exit 127; } ;;
+esac
 # A group of its own, so that a signal for the command is none for the watcher.
 command -v setsid > /dev/null 2>&1 && exec setsid -- "$@"
 exec "$@"

@@ -3,7 +3,7 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { Readable } from 'node:stream';
+import { PassThrough, type Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { Call } from '../backend/contract.ts';
 import { hasErrno, SbxError } from '../errors.ts';
@@ -89,7 +89,8 @@ export function packRepo({ path, hasHead }: LocatedCommit, host: GitHost): Bundl
   const child = start(path, args, host);
   const end = finish(child, false);
   return {
-    stdout: child.stdout,
+    // Read from the start: what nobody has begun to read when the child ends is thrown away by node.
+    stdout: child.stdout.pipe(new PassThrough()),
     async done() {
       const { code, stderr } = await end;
       if (code !== 0) throw new SbxError('failed', `git could not pack ${path}: ${stderr}`);

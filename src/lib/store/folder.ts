@@ -20,7 +20,11 @@ function make(path: string): void {
   } catch (error) {
     if (hasErrno(error, 'EEXIST') && statSync(path).isDirectory()) return;
     const parent = dirname(path);
-    if (!hasErrno(error, 'ENOENT') || parent === path || statSync(parent, { throwIfNoEntry: false }) !== undefined) {
+    if (
+      !hasErrno(error, 'ENOENT') ||
+      parent === path ||
+      statSync(parent, { throwIfNoEntry: false }) !== undefined
+    ) {
       throw error;
     }
     make(parent);

@@ -108,14 +108,18 @@ const ENVIRONMENT = 'A flag that is left out is taken from the environment: --no
 /** Sections with a blank line between them; empty ones are left out. */
 export function page(
   sections: readonly (readonly [title: string, lines: readonly string[]])[],
-  { color }: PageOptions,
+  { columns, color }: PageOptions,
 ): string {
   const blocks = sections
     .filter(([, lines]) => lines.some((line) => line !== ''))
     .map(([title, lines]) =>
-      [...(title === '' ? [] : [paint(`${title}:`, 'bold', color)]), ...lines].join('\n'),
+      [...heading(title, columns).map((line) => paint(line, 'bold', color)), ...lines].join('\n'),
     );
   return `${blocks.join('\n\n')}\n`;
+}
+
+function heading(title: string, columns: number): string[] {
+  return title === '' ? [] : wrap(`${title}:`, columns);
 }
 
 /** A usage line; what does not fit goes on below, further in. */

@@ -22,5 +22,7 @@ test('a file in the way is named', () => {
 });
 
 test('a HOME that takes no folders, as /proc, is an error and no endless loop', () => {
-  expect(() => ensureFolder('/proc/.local/state/sbx')).toThrow('cannot make the folder /proc/.local/state/sbx');
+  expect(() => ensureFolder('/proc/.local/state/sbx')).toThrow(
+    'cannot make the folder /proc/.local/state/sbx',
+  );
 });

@@ -216,7 +216,14 @@ function drained(stream: NodeJS.WritableStream): Promise<void> {
   return new Promise((resolve) => stream.once('drain', () => resolve()));
 }
 
-async function tail(stream: Readable): Promise<string> {
+function tail(stream: Readable): Promise<string> {
+  const text = lastOf(stream);
+  // Nobody asks for it when the program could not even start, which breaks its streams too; that is no crash.
+  text.catch(() => undefined);
+  return text;
+}
+
+async function lastOf(stream: Readable): Promise<string> {
   let text = Buffer.alloc(0);
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     text = Buffer.concat([text, chunk]).subarray(-STDERR_LIMIT);

@@ -3,14 +3,15 @@
  * a sandbox needs. Root of a sandbox made by root reads files as root does, so whatever not everybody on this machine
  * may read is hidden: a file is gone, a folder is empty.
  */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { hasErrno, SbxError } from '../../errors.ts';
 import { ensureFolder } from '../../store/folder.ts';
 import { randomHex } from '../../util/random-id.ts';
+import { BASE_FOLDER, HIDDEN_FOLDER, TOOLS_FOLDER, TOOLS_PART } from './base-folders.ts';
 import { GUEST_FOLDER, type Layout } from './layout.ts';
-import { MAYBE_LINKS, machineParts } from './parts.ts';
+import { MAYBE_LINKS, machineParts, ROOT_PART, ROOTFS_BASE, toolParts } from './parts.ts';
 import { isRoot, SYSTEM_ENV } from './system.ts';
 
 /** How long a look at this machine's files is good for, in milliseconds. */
@@ -35,10 +36,6 @@ const WRITABLE = [
   ...['usr/local/share', 'usr/local/src'],
 ];
 const DEVICES = ['null', 'zero', 'full', 'random', 'urandom', 'tty'];
-export const BASE_FOLDER = 'base';
-/** Where this machine's folders stay reachable for us, below a cover: see capture-running.ts. */
-export const HIDDEN_FOLDER = '.sbx';
-
 /** The devices of a sandbox, by name below /dev. */
 export const BASE_DEVICES: readonly string[] = DEVICES;
 
@@ -47,14 +44,12 @@ export async function ensureBase(layout: Layout): Promise<string> {
   const folder = join(layout.root, BASE_FOLDER);
   const current = join(folder, 'current');
   const known = readCurrent(current);
-  if (known !== undefined && fs.existsSync(join(folder, known))) return known;
+  if (known !== undefined && fs.existsSync(join(folder, known, ROOTFS_BASE))) return known;
   ensureFolder(folder);
-  const hidden = isRoot() ? scan() : [];
-  const state = hiddenState(layout);
-  if (state !== undefined) hidden.push(state);
+  const hidden = scan();
   const { createHash } = await import('node:crypto');
   const name = createHash('sha256')
-    .update(JSON.stringify([4, hidden, isRoot(), machineParts()]))
+    .update(JSON.stringify([6, hidden, isRoot(), machineParts()]))
     .digest('hex')
     .slice(0, 16);
   if (!fs.existsSync(join(folder, name))) await build(folder, name, hidden);
@@ -80,17 +75,22 @@ interface Hidden {
   readonly folder?: { readonly mode: number; readonly uid: number; readonly gid: number };
 }
 
+/** What this user may read and others may not. */
 function scan(): Hidden[] {
-  const found = ['(', '-type', 'd', '!', '-perm', '-005', '-prune', '-print0', ')', '-o'];
-  const files = ['(', '!', '-type', 'd', '!', '-type', 'l', '!', '-perm', '-004', '-print0', ')'];
+  const mine = isRoot() ? [] : ['-readable'];
+  const found = ['(', '-type', 'd', '!', '-perm', '-005', '-prune', ...mine, '-print0', ')', '-o'];
+  const files = ['(', '!', '-type', 'd', '!', '-type', 'l', '!', '-perm', '-004', ...mine, '-print0', ')'];
   const roots = SCANNED.filter((path) => fs.existsSync(path));
-  const output = execFileSync('find', [...roots, '-xdev', ...found, ...files], {
+  const { stdout, error, signal } = spawnSync('find', [...roots, '-xdev', ...found, ...files], {
     env: SYSTEM_ENV,
     maxBuffer: 64 * 1024 * 1024,
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'ignore'],
   });
+  // Its exit code tells nothing: a file that vanishes meanwhile makes it 1, as does a folder that is not ours.
+  if (error !== undefined || signal !== null)
+    throw new SbxError('failed', 'cannot look for what has to be hidden from sandboxes', { cause: error });
   const hidden: Hidden[] = [];
-  for (const path of output.toString('utf8').split('\0')) {
+  for (const path of stdout.toString('utf8').split('\0')) {
     if (path === '') continue;
     const stat = fs.lstatSync(path, { throwIfNoEntry: false });
     if (stat === undefined) continue;
@@ -103,26 +103,14 @@ function scan(): Hidden[] {
   return hidden;
 }
 
-/** Our own state, where it lies in a folder that a sandbox sees. */
-function hiddenState(layout: Layout): Hidden | undefined {
-  const inside = machineParts().some(
-    (part) => part.host !== undefined && layout.root.startsWith(`${part.host}/`),
-  );
-  return inside ? { path: layout.root, folder: { mode: 0o700, uid: 0, gid: 0 } } : undefined;
-}
-
 async function build(folder: string, name: string, hidden: readonly Hidden[]): Promise<void> {
   const target = join(folder, `.new-${randomHex(6)}`);
-  for (const part of machineParts()) ensureParents(join(target, part.name));
-  skeleton(join(target, 'root'));
-  await mask(target, hidden);
-  if (isRoot()) passwords(join(target, 'etc'));
-  else for (const path of WRITABLE) if (isPlainFolder(`/${path}`)) ensureParents(join(target, path));
-  ensureParents(join(target, relative('/', GUEST_FOLDER)));
-  // Places for the files of identity.ts; on this machine one of them may be a link.
-  for (const name of ['hosts', 'hostname', 'resolv.conf'])
-    if (!isPlainFile(`/etc/${name}`)) fs.writeFileSync(join(target, 'etc', name), '');
-  greeting(join(target, 'root-home'));
+  try {
+    await fill(target, hidden);
+  } catch (error) {
+    fs.rmSync(target, { recursive: true, force: true });
+    throw fillError(folder, error);
+  }
   try {
     fs.renameSync(target, join(folder, name));
   } catch (error) {
@@ -132,17 +120,65 @@ async function build(folder: string, name: string, hidden: readonly Hidden[]): P
   }
 }
 
-/** Mount points and the links of a merged /usr. */
+/** What a program that we ran had to say names no more than a file that is gone again. */
+function fillError(folder: string, error: unknown): unknown {
+  if (!(error instanceof Error) || !('stderr' in error)) return error;
+  return new SbxError('failed', `cannot make a base layer in ${folder}: ${String(error.stderr).trim()}`, {
+    hint: 'choose a folder on ext4, xfs or btrfs: SBX_STATE_DIR=…',
+    cause: error,
+  });
+}
+
+async function fill(target: string, hidden: readonly Hidden[]): Promise<void> {
+  for (const part of machineParts()) ensureParents(join(target, part.name));
+  for (const name of [ROOT_PART.name, ROOTFS_BASE]) skeleton(join(target, name));
+  machineSkeleton(join(target, ROOT_PART.name));
+  toolsSkeleton(join(target, TOOLS_PART));
+  await mask(target, hidden);
+  if (isRoot()) passwords(join(target, 'etc'));
+  else for (const path of WRITABLE) if (isPlainFolder(`/${path}`)) ensureParents(join(target, path));
+  ensureParents(join(target, relative('/', GUEST_FOLDER)));
+  // Places for the files of identity.ts; on this machine one of them may be a link.
+  for (const name of ['hosts', 'hostname', 'resolv.conf'])
+    if (!isPlainFile(`/etc/${name}`)) fs.writeFileSync(join(target, 'etc', name), '');
+  greeting(join(target, 'root-home'));
+}
+
+/** Mount points that every sandbox has. */
 function skeleton(root: string): void {
-  for (const name of ['dev/pts', 'dev/shm', 'proc', 'run', 'mnt', 'media', 'boot', 'sys', HIDDEN_FOLDER])
+  for (const name of [
+    'dev/pts',
+    'dev/shm',
+    'proc',
+    'run',
+    'mnt',
+    'media',
+    'boot',
+    'sys',
+    HIDDEN_FOLDER,
+    TOOLS_FOLDER,
+  ])
     ensureParents(join(root, name));
   fs.chmodSync(join(root, HIDDEN_FOLDER), 0o700);
+  devices(root);
+}
+
+function machineSkeleton(root: string): void {
   for (const part of machineParts()) if (part.path !== '/') ensureParents(join(root, part.path));
+  mergedLinks(root);
+}
+
+function mergedLinks(root: string): void {
   for (const name of MAYBE_LINKS) {
     const stat = fs.lstatSync(`/${name}`, { throwIfNoEntry: false });
     if (stat?.isSymbolicLink() === true) fs.symlinkSync(fs.readlinkSync(`/${name}`), join(root, name));
   }
-  devices(root);
+}
+
+/** Mount points of the programs and libraries, and nothing that a dynamic loader would take orders from. */
+function toolsSkeleton(root: string): void {
+  for (const part of toolParts()) ensureParents(join(root, part.name));
+  mergedLinks(root);
 }
 
 /** Names to mount devices on, and the links that programs expect beside them. */
@@ -187,12 +223,11 @@ async function mask(target: string, hidden: readonly Hidden[]): Promise<void> {
   if (files.length === 0) return;
   // A character device 0/0 is what says "removed" to an overlay mount.
   const script = 'while IFS= read -r f; do mknod "$f" c 0 0 || exit 1; done';
+  const options = { env: SYSTEM_ENV, stdio: ['pipe', 'ignore', 'pipe'] as ['pipe', 'ignore', 'pipe'] };
   const lines = files.filter((path) => !path.includes('\n'));
-  execFileSync('/bin/sh', ['-c', script], {
-    env: SYSTEM_ENV,
-    input: `${lines.join('\n')}\n`,
-    stdio: ['pipe', 'ignore', 'pipe'],
-  });
+  execFileSync('/bin/sh', ['-c', script], { ...options, input: lines.map((path) => `${path}\n`).join('') });
+  for (const path of files.filter((path) => path.includes('\n')))
+    execFileSync('mknod', [path, 'c', '0', '0'], options);
 }
 
 /** The users of this machine without their passwords, so that `useradd` and `su` work inside. */

@@ -7,7 +7,9 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Call } from '../../backend/contract.ts';
-import { HIDDEN_FOLDER } from './base.ts';
+import { hasErrno, SbxError } from '../../errors.ts';
+import { fileError } from '../../store/file-error.ts';
+import { HIDDEN_FOLDER } from './base-folders.ts';
 import { busyParts } from './busy-parts.ts';
 import type { Local } from './context.ts';
 import { removeTree } from './erase.ts';
@@ -42,8 +44,13 @@ export async function captureRunning(
     const copied = changed.filter((part) => part.name === ROOT_PART.name || busy.has(part.name));
     const moved = changed.filter((part) => !copied.includes(part));
     const layer = newId();
-    for (const part of copied)
-      await copyPart(init, join(files.upper, part.name), join(local.layout.layers, layer, part.name));
+    try {
+      for (const part of copied)
+        await copyPart(init, join(files.upper, part.name), join(local.layout.layers, layer, part.name));
+    } catch (cause) {
+      await removeTree(join(local.layout.layers, layer));
+      throw copyError(join(local.layout.layers, layer), cause);
+    }
     if (moved.length > 0) await moveParts(local, record, init, layer, moved);
     return withLayer(local, record.layers, layer);
   } finally {
@@ -61,6 +68,16 @@ async function copyPart(init: InitProcess, from: string, to: string): Promise<vo
   const copy = endsWithUs(['cp', '-a', '--reflink=auto', '--sparse=auto', '--', from, to]);
   await run('nsenter', ['-t', String(init.pid), ...userNamespace(init.keepsGroups), '--', ...copy], {
     env: SYSTEM_ENV,
+  });
+}
+
+function copyError(layer: string, cause: unknown): SbxError {
+  if (cause instanceof SbxError) return cause;
+  if (hasErrno(cause, 'ENOSPC', 'EDQUOT')) return fileError('cannot write', layer, cause);
+  const said = String((cause as { stderr?: string }).stderr ?? cause).trim();
+  return new SbxError('failed', `cannot copy the files of the sandbox to ${layer}: ${said.split('\n')[0]}`, {
+    hint: 'is there room? sbx doctor',
+    cause,
   });
 }
 

@@ -22,9 +22,20 @@ export async function changing<T>(
 ): Promise<T> {
   const path = join(local.layout.pending, id);
   using lock = await acquireLock(path, call, { purpose });
-  const result = await change();
+  let result: T;
+  try {
+    result = await change();
+  } catch (error) {
+    throw diskError(error, join(local.layout.sandboxes, id));
+  }
   fs.rmSync(lock.path, { force: true });
   return result;
+}
+
+/** What a disk that is full, read-only or not ours says is no bug: an error that names the path; others stay as they are. */
+function diskError(error: unknown, folder: string): unknown {
+  if (!hasErrno(error, 'ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EPERM', 'EMFILE', 'ENFILE')) return error;
+  return fileError('cannot write', error.path ?? folder, error);
 }
 
 /** {@link changing} with the sandbox's present record, repaired first. `not_found` when it is gone. */

@@ -7,6 +7,7 @@ import { SbxError } from '../../errors.ts';
 import guestExec from '../../guest/exec.sh';
 import { randomHex } from '../../util/random-id.ts';
 import type { Pipes, StreamName } from './fifo.ts';
+import { onlyThese } from './inherited.ts';
 import { childrenOf, stateOf } from './process-state.ts';
 import { SYSTEM_PATH } from './system.ts';
 
@@ -59,7 +60,7 @@ export async function startCommand(spec: ExecSpec, options: CommandOptions): Pro
       cwd: '/',
       // Its own group, so that the terminal's Ctrl-C is ours to pass on.
       detached: true,
-      stdio: [stdin, stdout, stderr, 'pipe'],
+      stdio: onlyThese([stdin, stdout, stderr, 'pipe']),
     });
   } finally {
     for (const pipe of Object.values(pipes)) closeSync(pipe.theirs);
@@ -114,7 +115,9 @@ function follow(child: ChildProcess, pipes: Pipes, options: CommandOptions, spec
       }
       if (ready && terminating && options.isRunning()) await hear('gone');
       say('end');
-      if (!ready) throw notStarted(exit, options);
+      // A Ctrl-C of the terminal may reach the child before it has a group of its own.
+      if (!ready && !('signal' in exit && ENDING.some((each) => each === exit.signal)))
+        throw notStarted(exit, options);
       if ('signal' in exit && exit.signal === 'KILL' && !options.isRunning()) {
         throw new SbxError(
           'failed',

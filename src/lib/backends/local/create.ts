@@ -7,6 +7,7 @@ import { capture } from './capture.ts';
 import { changing, changingRecord, recover } from './change.ts';
 import type { Local } from './context.ts';
 import { eraseSandbox } from './erase.ts';
+import { readInit } from './init-process.ts';
 import { collectLayers, usingLayers } from './layers.ts';
 import { sandboxLayout } from './layout.ts';
 import { planNetwork } from './network.ts';
@@ -43,9 +44,11 @@ export async function create(local: Local, spec: CreateSpec, call: Call): Promis
   await recover(local);
   const plan = planNetwork(spec.network);
   const prepare = async (sandbox: Sandbox) => {
+    if (spec.user !== undefined) await checkUser(local, sandbox, spec.user);
     if (spec.workdir !== undefined) await makeWorkdir(sandbox, spec.workdir, call);
   };
-  const steps = { main: spec.deferCommand !== true, ...(spec.workdir === undefined ? {} : { prepare }) };
+  const prepares = spec.workdir !== undefined || spec.user !== undefined;
+  const steps = { main: spec.deferCommand !== true, ...(prepares ? { prepare } : {}) };
   let sandbox: Sandbox;
   try {
     sandbox = await usingLayers(local, call, async () =>
@@ -66,6 +69,13 @@ export async function create(local: Local, spec: CreateSpec, call: Call): Promis
 /** For cleaning up, which Ctrl-C must not stop. */
 function unhurried(): Call {
   return { signal: new AbortController().signal };
+}
+
+/** Refuses a user that the sandbox does not have, before every command of it fails. */
+async function checkUser(local: Local, sandbox: Sandbox, user: string): Promise<void> {
+  const { findUser } = await import('./users.ts');
+  const init = readInit(sandboxLayout(local.layout, sandbox.id).init);
+  if (init !== undefined) findUser(init.pid, user, sandbox.name);
 }
 
 /** Made when it is missing, as container engines do. */

@@ -3,7 +3,8 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import type { FileChange } from '../../backend/contract.ts';
 import { hasErrno, SbxError } from '../../errors.ts';
-import { BASE_FOLDER, ensureBase } from './base.ts';
+import { ensureBase } from './base.ts';
+import { BASE_FOLDER } from './base-folders.ts';
 import type { Local } from './context.ts';
 import { GUEST_FOLDER, sandboxLayout } from './layout.ts';
 import { partsOf } from './parts.ts';
@@ -29,7 +30,7 @@ export async function* changes(
     ];
     const lower = [
       ...layers.slice(layers.length - shared).map(folder),
-      join(local.layout.root, BASE_FOLDER, base, part.name),
+      join(local.layout.root, BASE_FOLDER, base, part.base ?? part.name),
     ];
     if (part.host !== undefined) lower.push(part.host);
     collect(own, lower, '', part.path, found);

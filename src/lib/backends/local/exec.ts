@@ -1,4 +1,5 @@
 /** `exec` in a local sandbox: the hot path, which loads nothing that it does not need. */
+import { existsSync } from 'node:fs';
 import type { ExecSpec, Running } from '../../backend/contract.ts';
 import { SbxError } from '../../errors.ts';
 import { startCommand } from './command.ts';
@@ -7,9 +8,9 @@ import { openPipes } from './fifo.ts';
 import { isExpired } from './info.ts';
 import { type InitProcess, isAlive, readInit } from './init-process.ts';
 import { GUEST_PATH, joinArgv } from './join.ts';
-import { sandboxLayout } from './layout.ts';
+import { type SandboxLayout, sandboxLayout } from './layout.ts';
 import type { SandboxRecord } from './record.ts';
-import { readRecord } from './record.ts';
+import { readRecord, tryRecord } from './record.ts';
 import { findUser } from './users.ts';
 
 /** Starts a command; `conflict` when the sandbox does not run. */
@@ -27,6 +28,8 @@ export async function execLocal(
     });
   }
   const init = runningInit(local, record, files.init);
+  // Its main command is started while it is still being started.
+  const starting = existsSync(files.unsettled);
   const identity = findUser(init.pid, spec.user ?? record.user, record.name);
   const { argv, env: extra } = await commandOf(spec);
   return startCommand(
@@ -59,9 +62,16 @@ export async function execLocal(
           words,
         ),
       openPipes: (names) => openPipes(files.folder, names),
-      isRunning: () => isAlive(init),
+      isRunning: () => isAlive(init) && (starting || !isEnding(files)),
     },
   );
+}
+
+/** The kernel ends init last, so its processes are gone a moment before it is. */
+function isEnding(files: SandboxLayout): boolean {
+  if (existsSync(files.unsettled)) return true;
+  const record = tryRecord(files.record);
+  return record !== undefined && !(record instanceof SbxError) && isExpired(record);
 }
 
 /** The init process of a sandbox that can take commands now. */

@@ -7,6 +7,7 @@ import { closeSync, constants, openSync, rmSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
+import { SbxError } from '../../errors.ts';
 import { ensureFolder } from '../../store/folder.ts';
 import { randomHex } from '../../util/random-id.ts';
 import { SYSTEM_ENV } from './system.ts';
@@ -32,7 +33,7 @@ export function openPipes(folder: string, names: readonly StreamName[]): Pipes {
   const prefix = join(folder, `.pipe-${randomHex(6)}`);
   const paths = names.map((name) => `${prefix}-${name}`);
   try {
-    execFileSync('mkfifo', ['-m', '600', ...paths], { env: SYSTEM_ENV, stdio: ['ignore', 'ignore', 'pipe'] });
+    makeFifos(paths);
     const pipes: { -readonly [K in StreamName]?: Pipes[K] } = {};
     for (const [index, name] of names.entries()) {
       const path = paths[index] as string;
@@ -42,6 +43,17 @@ export function openPipes(folder: string, names: readonly StreamName[]): Pipes {
     return pipes as Pipes;
   } finally {
     for (const path of paths) rmSync(path, { force: true });
+  }
+}
+
+function makeFifos(paths: readonly string[]): void {
+  try {
+    execFileSync('mkfifo', ['-m', '600', ...paths], { env: SYSTEM_ENV, stdio: ['ignore', 'ignore', 'pipe'] });
+  } catch (cause) {
+    const { signal, stderr } = cause as { signal?: string | null; stderr?: Buffer };
+    // The terminal's Ctrl-C is for all programs in front of it.
+    if (typeof signal === 'string') throw new SbxError('interrupted', 'interrupted', { cause });
+    throw new SbxError('failed', `cannot make pipes: ${String(stderr ?? cause).trim()}`, { cause });
   }
 }
 

@@ -6,7 +6,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { SbxError } from '../../errors.ts';
 import type { Layout } from './layout.ts';
-import { type Part, partsOf } from './parts.ts';
+import { type Part, partsOf, toolParts } from './parts.ts';
 import type { SandboxRecord } from './record.ts';
 import { isRoot } from './system.ts';
 
@@ -26,18 +26,18 @@ export function mountPoints(): string[] {
 
 /**
  * The parts with folders that can be overlaid. Root shows a folder with mounts below it without them, under `layout.host`;
- * a plain user cannot, so the part starts empty where that does no harm.
+ * a plain user cannot, so the part starts empty where that does no harm. So does one that the state folder lies in: no
+ * overlay mount can have its upper folder below its lower one, and no sandbox may see it.
  */
 export function overlayable(layout: Layout, parts: readonly Part[]): Part[] {
-  const points = mountPoints();
   return parts.map((part) => {
-    if (part.host === undefined || !points.some((path) => path.startsWith(`${part.host}/`))) return part;
-    if (isRoot()) return { ...part, host: join(layout.host, part.name) };
-    const { host, ...empty } = part;
-    if (OPTIONAL.includes(part.name)) return empty;
+    const shown = withoutMounts(layout, part);
+    if (shown.host !== undefined || part.host === undefined) return shown;
+    if (OPTIONAL.includes(part.name)) return shown;
+    refuseState(layout, part.host);
     throw new SbxError(
       'failed',
-      `other file systems are mounted below ${host}, which only root may leave out of a sandbox`,
+      `other file systems are mounted below ${part.host}, which only root may leave out of a sandbox`,
       {
         hint: 'run sbx as root, or use a rootfs: sbx create --rootfs DIR',
       },
@@ -45,14 +45,48 @@ export function overlayable(layout: Layout, parts: readonly Part[]): Part[] {
   });
 }
 
-/** The argv that shows the folders of {@link overlayable} and then runs `argv`. */
+/** The parts with this machine's programs; one without a folder cannot be overlaid, only shown as it is. */
+export function overlayableTools(layout: Layout): Part[] {
+  return toolParts().map((part) => {
+    refuseState(layout, part.host);
+    return withoutMounts(layout, part);
+  });
+}
+
+function withoutMounts(layout: Layout, part: Part): Part {
+  const { host, ...empty } = part;
+  if (host === undefined) return part;
+  if (isBelow(stateFolder(layout), host)) return empty;
+  if (!mountPoints().some((path) => path !== host && isBelow(path, host))) return part;
+  return isRoot() ? { ...part, host: join(layout.host, part.name) } : empty;
+}
+
+function refuseState(layout: Layout, host: string): void {
+  if (!isBelow(stateFolder(layout), host)) return;
+  throw new SbxError('failed', `the state folder ${layout.root} lies in ${host}, which the sandbox shows`, {
+    hint: 'choose another folder: export SBX_STATE_DIR=/path/to/folder',
+  });
+}
+
+/** Where the state folder really is. */
+function stateFolder(layout: Layout): string {
+  return fs.existsSync(layout.root) ? fs.realpathSync(layout.root) : layout.root;
+}
+
+function isBelow(path: string, folder: string): boolean {
+  return folder === '/' || path === folder || path.startsWith(`${folder}/`);
+}
+
+/** The argv that shows the folders of {@link overlayable} and {@link overlayableTools} and then runs `argv`. */
 export function withoutSubmounts(
   layout: Layout,
   record: SandboxRecord,
   argv: [string, ...string[]],
 ): [string, ...string[]] {
-  const original = new Map(partsOf(record).map((part) => [part.name, part.host]));
-  const moved = overlayable(layout, partsOf(record)).filter(
+  const own = partsOf(record);
+  const tools = overlayableTools(layout).filter(({ name }) => !own.some((part) => part.name === name));
+  const original = new Map([...own, ...toolParts()].map((part) => [part.name, part.host]));
+  const moved = [...overlayable(layout, own), ...tools].filter(
     (part) => part.host?.startsWith(`${layout.host}/`) === true,
   );
   if (moved.length === 0) return argv;

@@ -8,5 +8,9 @@ unset SBX_IDLE pid rest answer
 cd /
 while :; do
   sleep 2147483647 &
-  wait
+  # Where there is no sleep, or it was killed: nobody writes to a terminal that nobody has opened.
+  wait "$!" || {
+    (read -r _ < /dev/ptmx) &
+    wait
+  }
 done

@@ -32,10 +32,12 @@ export function openLocalBackend(
     create: async (spec, call) => (await import('./create.ts')).create(local, spec, call),
     async get(ref) {
       const id = findId(layout, ref);
-      if (id !== undefined) await recover(id);
-      // One whose record is broken can still be looked at and removed.
-      if (id !== undefined && tryRecord(sandboxLayout(layout, id).record) instanceof SbxError)
-        return openSandbox(local, { id, name: ref });
+      if (id !== undefined) {
+        // One whose record is broken can still be looked at and removed.
+        if (tryRecord(sandboxLayout(layout, id).record) instanceof SbxError)
+          return openSandbox(local, { id, name: ref });
+        await recover(id);
+      }
       const record = findRecord(layout, ref, name);
       if (isExpired(record)) {
         throw new SbxError('not_found', `sandbox '${ref}' has expired`, {
@@ -51,7 +53,7 @@ export function openLocalBackend(
         const record = tryRecord(sandboxLayout(layout, id).record);
         if (record instanceof SbxError) {
           const info = brokenInfo(local, id, record);
-          local.notice(`${record.message}; remove the sandbox: sbx rm --force ${id}`);
+          local.notice(`${record.message}; ${record.hint}`);
           if (matches(query, info.state, info.labels)) yield info;
           continue;
         }
@@ -73,8 +75,7 @@ export function openLocalBackend(
           for (const snapshot of allSnapshots(local)) yield publicInfo(snapshot);
         },
         async get(ref) {
-          const { findSnapshot, publicInfo } = await import('./snapshots.ts');
-          return publicInfo(findSnapshot(local, ref));
+          return (await import('./snapshots.ts')).describeSnapshot(local, ref);
         },
         remove: async (ref, call) => (await import('./snapshots.ts')).removeSnapshot(local, ref, call),
       },

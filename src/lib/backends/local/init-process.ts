@@ -1,6 +1,7 @@
 /** The init process of a running sandbox: which one it is, and whether it still is that one. */
 import { readFileSync, rmSync } from 'node:fs';
-import { hasErrno } from '../../errors.ts';
+import { basename, dirname } from 'node:path';
+import { hasErrno, SbxError } from '../../errors.ts';
 import { readJsonFile, writeJsonFile } from '../../store/json-file.ts';
 
 export interface InitProcess {
@@ -68,15 +69,26 @@ export function isAlive(mark: ProcessMark): boolean {
 
 /** The init process that `path` names, if it runs. */
 export function readInit(path: string): InitProcess | undefined {
-  const init = readJsonFile(path, validate);
+  const init = readInitFile(path);
   if (init === undefined || init.bootId !== currentBootId()) return undefined;
   return isAlive(init) ? init : undefined;
 }
 
 /** The last init process that `path` names, running or not, of this boot: its helpers and cgroups may be left. */
 export function readLastInit(path: string): InitProcess | undefined {
-  const init = readJsonFile(path, validate);
+  const init = readInitFile(path);
   return init?.bootId === currentBootId() ? init : undefined;
+}
+
+function readInitFile(path: string): InitProcess | undefined {
+  try {
+    return readJsonFile(path, validate);
+  } catch (error) {
+    if (!(error instanceof SbxError)) throw error;
+    // Not moved away, as other files can be: stopping finds the processes without it.
+    const hint = `stop what may run: sbx stop ${basename(dirname(path))}`;
+    throw new SbxError(error.code, error.message, { hint, cause: error.cause });
+  }
 }
 
 export function writeInit(path: string, init: InitProcess): void {

@@ -2,9 +2,14 @@
  * The command line that brings a process into a sandbox.
  *
  * Order is everything here. A sandbox may have replaced every program and library that it can see, so nothing of it
- * may run before the capabilities are gone: `nsenter` joins the namespaces but keeps this machine's root, `setpriv`
- * of this machine gives up what the sandbox must not have, and only then does `chroot` change to the sandbox's root.
+ * may run before the capabilities are gone: `nsenter` joins the namespaces, `setpriv` of this machine gives up what
+ * the sandbox must not have, and only then does `chroot` change to the sandbox's root.
+ *
+ * Once `setpriv` is done the sandbox may look at the process, at its root and working folder, and at its program
+ * through /proc. So these are nothing of this machine's: the root is the read-only mount of the tools in the sandbox's
+ * own mount namespace, the working folder is the sandbox's root, which is where `chroot` goes from there.
  */
+import { TOOLS_FOLDER } from './base-folders.ts';
 import { SYSTEM_PATH } from './system.ts';
 
 /** What root keeps inside a sandbox: the set that container engines give by default. */
@@ -69,8 +74,9 @@ export function joinArgv(options: JoinOptions, argv: readonly string[]): [string
           `--groups=${identity.groups.map((id) => `+${id}`).join(',')}`,
         ];
   const enter = [
-    ...['nsenter', '-t', String(pid), ...namespaces, '--root=/', '--'],
-    ...['setpriv', ...DROP_PRIVILEGES, '--', 'chroot', ...user, `/proc/${pid}/root`],
+    ...['nsenter', '-t', String(pid), ...namespaces],
+    ...[`--root=/proc/${pid}/root/${TOOLS_FOLDER}`, `--wd=/proc/${pid}/root`, '--'],
+    ...['setpriv', ...DROP_PRIVILEGES, '--', 'chroot', ...user, '.'],
     ...argv,
   ];
   return joinCgroups(cgroups, enter as [string, ...string[]]);

@@ -3,6 +3,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import type { Call } from '../../backend/contract.ts';
 import { hasErrno, SbxError } from '../../errors.ts';
+import { fileError } from '../../store/file-error.ts';
 import { readJsonFile } from '../../store/json-file.ts';
 import { acquireLock } from '../../store/lock.ts';
 import type { Local } from './context.ts';
@@ -78,6 +79,6 @@ function listFolder(path: string): string[] {
     return fs.readdirSync(path).filter((name) => !name.startsWith('.'));
   } catch (error) {
     if (hasErrno(error, 'ENOENT')) return [];
-    throw error;
+    throw fileError('cannot read', path, error);
   }
 }

@@ -2,8 +2,9 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { SbxError } from '../../errors.ts';
-import { BASE_DEVICES, BASE_FOLDER, HIDDEN_FOLDER } from './base.ts';
-import { overlayable } from './host-folders.ts';
+import { BASE_DEVICES } from './base.ts';
+import { BASE_FOLDER, HIDDEN_FOLDER, TOOLS_FOLDER, TOOLS_PART } from './base-folders.ts';
+import { overlayable, overlayableTools } from './host-folders.ts';
 import { GUEST_FOLDER, type Layout, sandboxLayout } from './layout.ts';
 import { type Part, partsOf } from './parts.ts';
 import type { SandboxRecord } from './record.ts';
@@ -14,7 +15,7 @@ const OPTIONS_LIMIT = 4000;
 /** Options of the overlay mount of `part`, with paths relative to the layers' folder. */
 export function overlayOptions(record: SandboxRecord, part: Part, base: string): string {
   const layers = (record.layers[part.name] ?? []).map((id) => `${id}/${part.name}`);
-  const lower = [...layers, `../${BASE_FOLDER}/${base}/${part.name}`];
+  const lower = [...layers, `../${BASE_FOLDER}/${base}/${part.base ?? part.name}`];
   if (part.host !== undefined) lower.push(escapeOption(part.host));
   const own = `../sandboxes/${record.id}`;
   const options = `userxattr,lowerdir=${lower.join(':')},upperdir=${own}/upper/${part.name},workdir=${own}/work/${part.name}`;
@@ -84,6 +85,13 @@ export function mountSteps(layout: Layout, record: SandboxRecord, base: string, 
         : [mount(part.host, `/${HIDDEN_FOLDER}/host/${part.name}`, 'none', 'rbind,X-mount.mkdir', 'later')],
     ),
     mount('cover', `/${HIDDEN_FOLDER}`, 'tmpfs', 'ro,mode=000,size=4k', 'later'),
+    mount(
+      join(layout.root, BASE_FOLDER, base, TOOLS_PART),
+      `/${TOOLS_FOLDER}`,
+      'none',
+      'bind,ro,nosuid,nodev',
+    ),
+    ...overlayableTools(layout).map((part) => toolsMount(part, base)),
   ];
   const places = ['/proc', '/mnt'].map((path) => ({ kind: 'folder', path }));
   return [first === undefined ? [] : [{ ...overlay(first), kind: 'later' }], others.map(overlay), extra].map(
@@ -100,6 +108,14 @@ export function mountSteps(layout: Layout, record: SandboxRecord, base: string, 
         .join(''),
     }),
   );
+}
+
+/** Without an upper folder an overlay mount is read-only, the programs that it shows included. */
+function toolsMount(part: Part, base: string): Mount {
+  const place = `/${TOOLS_FOLDER}${part.path}`;
+  if (part.host === undefined) return mount(part.path, place, 'none', 'rbind,ro,nosuid,nodev', 'later');
+  const lower = [`../${BASE_FOLDER}/${base}/${part.name}`, escapeOption(part.host)];
+  return mount('overlay', place, 'overlay', `userxattr,lowerdir=${lower.join(':')}`, 'later');
 }
 
 interface Mount {

@@ -8,9 +8,11 @@ import { promisify } from 'node:util';
 import type { Call } from '../../backend/contract.ts';
 import { SbxError } from '../../errors.ts';
 import { ensureBase } from './base.ts';
+import { TOOLS_FOLDER } from './base-folders.ts';
 import { emptyParts, withoutSubmounts } from './host-folders.ts';
 import { writeIdentity } from './identity.ts';
 import idleScript from './idle.sh';
+import { onlyThese } from './inherited.ts';
 import initScript from './init.sh';
 import {
   currentBootId,
@@ -107,7 +109,12 @@ export async function startNamespaces(
 /** Every user of the sandbox keeps its processes' records there, so it is open to all, as /tmp is. */
 function ensureGuestFolder(path: string): void {
   const processes = join(path, 'processes');
-  fs.mkdirSync(processes, { recursive: true, mode: 0o755 });
+  fs.mkdirSync(path, { recursive: true, mode: 0o755 });
+  // The sandbox owns what is in there: a link in its place leads anywhere on this machine.
+  if (fs.lstatSync(processes, { throwIfNoEntry: false })?.isDirectory() !== true) {
+    fs.rmSync(processes, { force: true });
+    fs.mkdirSync(processes);
+  }
   fs.chmodSync(processes, 0o1777);
 }
 
@@ -121,6 +128,12 @@ interface Stage {
 }
 
 const COMPLAINT_LIMIT = 4096;
+
+/** This machine's shell without links, which would not lead to the same file below the tools' folder. */
+function systemShell(): string[] {
+  const path = fs.realpathSync('/bin/sh');
+  return path.endsWith('/busybox') ? [path, 'sh'] : [path];
+}
 
 function startStage(
   layout: Layout,
@@ -143,13 +156,15 @@ function startStage(
     root,
     table,
     record.hostname,
+    TOOLS_FOLDER,
+    ...systemShell(),
   ];
   const [file, ...args] = joinCgroups(options.cgroups, withoutSubmounts(layout, record, unshare));
   const child: ChildProcess = spawn(file, args, {
     ...HELPER,
     cwd: layout.layers,
     env: { ...SYSTEM_ENV, SBX_INIT: initScript, SBX_IDLE: idleScript, SBX_DROP: DROP_PRIVILEGES.join(' ') },
-    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+    stdio: onlyThese(['ignore', 'ignore', 'pipe', 'pipe']),
   });
   let complaint = '';
   child.stderr?.on('data', (data: Buffer) => {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { NetworkMode } from '../../backend/contract.ts';
 import { hasErrno, SbxError } from '../../errors.ts';
+import { onlyThese } from './inherited.ts';
 import { markOf, type ProcessMark } from './init-process.ts';
 import { userNamespace } from './join.ts';
 import { HELPER, isRoot, SYSTEM_ENV, SYSTEM_PATH } from './system.ts';
@@ -134,7 +135,7 @@ function startSlirp(pid: number, pidFile: string): Promise<ProcessMark> {
   const child: ChildProcess = spawn('/bin/sh', ['-c', SLIRP, 'sbx-slirp', ...words], {
     ...HELPER,
     env: { ...SYSTEM_ENV, SBX_PID_FILE: pidFile },
-    stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+    stdio: onlyThese(['ignore', 'ignore', 'ignore', 'pipe']),
   });
   return new Promise((resolve, reject) => {
     const ready = child.stdio[3] as NodeJS.ReadableStream;

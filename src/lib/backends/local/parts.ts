@@ -14,10 +14,15 @@ export interface Part {
   readonly path: string;
   /** The folder of this machine below it; absent: an empty one. */
   readonly host?: string;
+  /** Its folder's name below a base layer, where it is another one. */
+  readonly base?: string;
 }
 
 /** The part that `/` itself is: mount points, and what is made beside them. */
 export const ROOT_PART: Part = { name: 'root', path: '/' };
+
+/** What lies over a root file system of the user's own: mount points, but none of this machine's links. */
+export const ROOTFS_BASE = 'rootfs';
 
 const FROM_MACHINE = ['usr', 'etc', 'opt', 'var'];
 /** Links into /usr on a merged system, folders of their own on an old one. */
@@ -38,7 +43,14 @@ export function machineParts(): Part[] {
 
 /** The single part of a sandbox with a root file system of its own. */
 export function rootfsParts(folder: string): Part[] {
-  return [{ ...ROOT_PART, host: folder }];
+  return [{ ...ROOT_PART, host: folder, base: ROOTFS_BASE }];
+}
+
+/** The parts that hold the programs of this machine and their libraries. */
+export function toolParts(): (Part & { readonly host: string })[] {
+  return ['usr', ...MAYBE_LINKS]
+    .filter(isFolder)
+    .map((name) => ({ name, path: `/${name}`, host: `/${name}` }));
 }
 
 function isFolder(name: string): boolean {

@@ -3,8 +3,9 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import type { Call, PrunedItem } from '../../backend/contract.ts';
 import { hasErrno, SbxError } from '../../errors.ts';
+import { fileError } from '../../store/file-error.ts';
 import { tryLock } from '../../store/lock.ts';
-import { BASE_FOLDER } from './base.ts';
+import { BASE_FOLDER } from './base-folders.ts';
 import { recover } from './change.ts';
 import type { Local } from './context.ts';
 import { destroy } from './destroy.ts';
@@ -97,7 +98,7 @@ function names(folder: string): string[] {
     return fs.readdirSync(folder);
   } catch (error) {
     if (hasErrno(error, 'ENOENT')) return [];
-    throw error;
+    throw fileError('cannot read', folder, error);
   }
 }
 

@@ -1,5 +1,6 @@
 /** The record of a local sandbox: what is to be known of it while it does not run. */
 
+import { basename, dirname } from 'node:path';
 import type { Argv, Limits, NetworkMode } from '../../backend/contract.ts';
 import { SbxError } from '../../errors.ts';
 import { readJsonFile, writeJsonFile } from '../../store/json-file.ts';
@@ -44,7 +45,15 @@ export interface SandboxRecord {
 
 /** The record at `path`; undefined when there is none. Broken ones are reported with their path. */
 export function readRecord(path: string): SandboxRecord | undefined {
-  return readJsonFile(path, validate);
+  try {
+    return readJsonFile(path, validate);
+  } catch (error) {
+    if (!(error instanceof SbxError)) throw error;
+    // Not moved away, as other files can be: a sandbox without a record is a half-made one, and goes.
+    const { code, message, cause } = error;
+    const hint = `repair that file, or remove the sandbox: sbx rm --force ${basename(dirname(path))}`;
+    throw new SbxError(code, message, { hint, cause });
+  }
 }
 
 /** {@link readRecord} for those who go on without it: a broken one comes back as the error that names its path. */

@@ -3,6 +3,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import type { Call, SnapshotInfo } from '../../backend/contract.ts';
 import { hasErrno, SbxError } from '../../errors.ts';
+import { fileError } from '../../store/file-error.ts';
 import { readJsonFile, writeJsonFile } from '../../store/json-file.ts';
 import { withLock } from '../../store/lock.ts';
 import { capture } from './capture.ts';
@@ -118,7 +119,7 @@ export function* allSnapshots(local: Local): Iterable<SnapshotRecord> {
     names = fs.readdirSync(local.layout.snapshots);
   } catch (error) {
     if (hasErrno(error, 'ENOENT')) return;
-    throw error;
+    throw fileError('cannot read', local.layout.snapshots, error);
   }
   for (const name of names) {
     if (!/^[0-9a-f]{12}\.json$/.test(name)) continue;
@@ -152,12 +153,27 @@ export function findSnapshot(local: Local, ref: string): SnapshotRecord {
   });
 }
 
+/** What the outside sees of the snapshot `ref`; by its id also of one whose file is broken, so that it can be removed. */
+export function describeSnapshot(local: Local, ref: string): SnapshotInfo {
+  const path = snapshotPath(local, ref);
+  if (ID.test(ref) && fs.existsSync(path)) {
+    try {
+      readSnapshot(path);
+    } catch (error) {
+      if (!(error instanceof SbxError)) throw error;
+      local.notice(error.message);
+      return { id: ref, createdAt: fs.lstatSync(path).mtime.toISOString(), labels: {} };
+    }
+  }
+  return publicInfo(findSnapshot(local, ref));
+}
+
 /** Removes a snapshot, and the layers that nothing else needs. Sandboxes made from it keep theirs. */
 export async function removeSnapshot(local: Local, ref: string, call: Call): Promise<void> {
   const own = snapshotPath(local, ref);
   // By its id also when it is broken.
   const path = ID.test(ref) && fs.existsSync(own) ? own : snapshotPath(local, findSnapshot(local, ref).id);
-  fs.rmSync(path, { force: true });
+  fs.rmSync(path, { force: true, recursive: true });
   await collectLayers(local, call, { dryRun: false });
 }
 

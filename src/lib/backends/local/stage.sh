@@ -1,6 +1,6 @@
 # Makes the inside of a sandbox. Runs with this machine's root, in new user, mount, ipc and uts namespaces, with all
-# capabilities in them. $1 the folder that becomes the root, $2 the tables (see mounts.ts), $3 the hostname; the init scripts come in
-# the environment. Descriptor 3 is the client: it hears "stage PID", says "mapped" once our ids mean something, and
+# capabilities in them. $1 the folder that becomes the root, $2 the tables (see mounts.ts), $3 the hostname, $4... arguments of
+# init.sh behind the root; the init scripts come in the environment. Descriptor 3 is the client: it hears "stage PID", says "mapped" once our ids mean something, and
 # if it vanishes we end too.
 set -eu
 read -r pid rest < /proc/self/stat
@@ -18,8 +18,8 @@ solid() {
     rest=${rest#*/}
     if [ -L "$path" ]; then rm -f -- "$path"; fi
     if [ -z "$rest" ] && [ "$2" = file ]; then
-      [ -d "$path" ] && rm -rf -- "$path"
-      [ -f "$path" ] || : > "$path"
+      # Also a FIFO, which would hold us up for ever.
+      [ -f "$path" ] || { rm -rf -- "$path" && : > "$path"; }
     else
       [ -e "$path" ] && [ ! -d "$path" ] && rm -f -- "$path"
       [ -d "$path" ] || mkdir "$path"
@@ -33,5 +33,6 @@ for step in 1 2 3; do
   mount -a -T "$2.$step"
 done
 hostname "$3"
+shift 3
 # The first child of this shell is process 1 of the new pid namespace.
-exec unshare --pid -- /bin/sh -c '/bin/sh -c "$SBX_INIT" sbx-init "$1" & exit 0' sbx-fork "$1"
+exec unshare --pid -- /bin/sh -c '/bin/sh -c "$SBX_INIT" sbx-init "$@" & exit 0' sbx-fork "$root" "$@"

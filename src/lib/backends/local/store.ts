@@ -1,6 +1,6 @@
 /** Finding and naming local sandboxes on the disk. */
 import * as fs from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Call } from '../../backend/contract.ts';
 import { hasErrno, SbxError } from '../../errors.ts';
 import { fileError } from '../../store/file-error.ts';
@@ -28,10 +28,24 @@ export function ensureLayout(layout: Layout): void {
     layout.snapshots,
   ])
     ensureFolder(folder);
+  refuseForeign(layout);
+}
+
+/** Whoever owns the folder could lead us anywhere with links, so only our own and root's will do. */
+function refuseForeign(layout: Layout): void {
+  const own = process.geteuid?.();
+  for (const folder of [dirname(layout.root), layout.root]) {
+    const owner = fs.statSync(folder, { throwIfNoEntry: false })?.uid;
+    if (owner === undefined || owner === own || owner === 0) continue;
+    throw new SbxError('failed', `cannot use ${folder}: it belongs to user ${owner}, not to user ${own}`, {
+      hint: 'run sbx as that user, or choose another folder: SBX_STATE_DIR=…',
+    });
+  }
 }
 
 /** The id that `ref` stands for: a name, an id, or an unambiguous beginning of one of at least four signs. */
 export function findId(layout: Layout, ref: string): string | undefined {
+  refuseForeign(layout);
   const byName = readName(layout, ref);
   if (byName !== undefined) return byName;
   if (ID.test(ref) && fs.existsSync(join(layout.sandboxes, ref))) return ref;
@@ -65,17 +79,11 @@ export function noSandbox(ref: string, backend: string): SbxError {
 /** Ids of all sandboxes, half-made ones included. */
 export function allIds(layout: Layout): string[] {
   try {
+    refuseForeign(layout);
     return fs.readdirSync(layout.sandboxes).filter((name) => ID.test(name));
   } catch (error) {
     if (hasErrno(error, 'ENOENT')) return [];
-    throw new SbxError(
-      'failed',
-      `cannot read ${layout.sandboxes}: ${(error as NodeJS.ErrnoException).code}`,
-      {
-        hint: 'choose another folder: SBX_STATE_DIR=…',
-        cause: error,
-      },
-    );
+    throw fileError('cannot read', layout.sandboxes, error);
   }
 }
 
@@ -134,10 +142,6 @@ function readName(layout: Layout, name: string): string | undefined {
     return ID.test(id) ? id : undefined;
   } catch (error) {
     if (hasErrno(error, 'ENOENT', 'EINVAL', 'ENAMETOOLONG')) return undefined;
-    throw new SbxError(
-      'failed',
-      `cannot read ${join(layout.names, name)}: ${(error as NodeJS.ErrnoException).code}`,
-      { cause: error },
-    );
+    throw fileError('cannot read', join(layout.names, name), error);
   }
 }

@@ -4,6 +4,7 @@ import type { Call } from '../../backend/contract.ts';
 import { SbxError } from '../../errors.ts';
 import { changingRecord } from './change.ts';
 import type { Local } from './context.ts';
+import { onlyThese } from './inherited.ts';
 import { type InitProcess, isAlive, markOf, type ProcessMark, readInit, writeInit } from './init-process.ts';
 import { type SandboxLayout, sandboxLayout } from './layout.ts';
 import { type SandboxRecord, writeRecord } from './record.ts';
@@ -20,7 +21,10 @@ interface Timer {
 function startTimer(path: string, init: InitProcess, until: string): Timer {
   const seconds = Math.max(0, (Date.parse(until) - Date.now()) / 1000).toFixed(3);
   const args = ['-c', script, 'sbx-ttl', seconds, String(init.pid), init.startTicks, path];
-  const child = spawn('/bin/sh', args, { ...HELPER, stdio: ['ignore', 'ignore', 'ignore', 'pipe'] });
+  const child = spawn('/bin/sh', args, {
+    ...HELPER,
+    stdio: onlyThese(['ignore', 'ignore', 'ignore', 'pipe']),
+  });
   child.unref();
   const mark = child.pid === undefined ? undefined : markOf(child.pid);
   if (mark === undefined) throw new SbxError('failed', 'cannot start the timer of the sandbox');

@@ -59,14 +59,24 @@ function rangeOf(path: string): IdRange | undefined {
     if (hasErrno(error, 'ENOENT', 'EACCES')) return undefined;
     throw error;
   }
-  const { username, uid } = userInfo();
+  const names = [String(process.geteuid?.()), userName()];
   for (const line of text.split('\n')) {
-    const [who, first, count] = line.split(':');
-    if (who !== username && who !== String(uid)) continue;
+    const [who = '', first, count] = line.split(':');
+    if (who === '' || !names.includes(who)) continue;
     const range = { first: Number(first), count: Math.min(Number(count), IDS - 1) };
     if (Number.isInteger(range.first) && range.count > 0) return range;
   }
   return undefined;
+}
+
+/** The name of this user; none where only a number is known, as in many containers. */
+function userName(): string | undefined {
+  try {
+    return userInfo().username;
+  } catch (error) {
+    if (hasErrno(error, 'ERR_SYSTEM_ERROR', 'ENOENT')) return undefined;
+    throw error;
+  }
 }
 
 function map(program: string, pid: number, own: number, range: IdRange): void {

@@ -34,7 +34,16 @@ export function findUser(pid: number, text: string | undefined, sandbox: string)
   const extra = groups
     .filter((fields) => (fields[3] ?? '').split(',').includes(name))
     .flatMap((fields) => id(fields[2] ?? '') ?? []);
-  return { name, uid, gid, groups: extra.slice(0, 64), home: row?.[5] || '/', shell: row?.[6] || '/bin/sh' };
+  return {
+    ...{ name, uid, gid, groups: extra.slice(0, 64) },
+    home: value(row?.[5], '/'),
+    shell: value(row?.[6], '/bin/sh'),
+  };
+}
+
+/** What can stand in an environment. */
+function value(text: string | undefined, fallback: string): string {
+  return text === undefined || text === '' || text.includes('\0') ? fallback : text;
 }
 
 function groupId(groups: readonly (readonly string[])[], text: string, sandbox: string): number {
@@ -47,18 +56,26 @@ function id(text: string): number | undefined {
   return /^\d{1,5}$/.test(text) && Number(text) <= HIGHEST_ID ? Number(text) : undefined;
 }
 
-function rows(pid: number, name: 'passwd' | 'group'): string[][] {
-  let fd: number;
+/** A link could lead out of the sandbox, as could one in the place of /etc; a FIFO would hold us up. */
+function openInEtc(pid: number, name: string): number | undefined {
+  let folder: number | undefined;
   try {
-    // A link could lead out of the sandbox, a FIFO would hold us up.
-    fd = openSync(
-      `/proc/${pid}/root/etc/${name}`,
+    folder = openSync(`/proc/${pid}/root/etc`, constants.O_DIRECTORY | constants.O_NOFOLLOW);
+    return openSync(
+      `/proc/self/fd/${folder}/${name}`,
       constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
     );
   } catch (error) {
-    if (hasErrno(error, 'ENOENT', 'ELOOP', 'ENOTDIR', 'EACCES', 'ENXIO')) return [];
+    if (hasErrno(error, 'ENOENT', 'ELOOP', 'ENOTDIR', 'EACCES', 'ENXIO')) return undefined;
     throw error;
+  } finally {
+    if (folder !== undefined) closeSync(folder);
   }
+}
+
+function rows(pid: number, name: 'passwd' | 'group'): string[][] {
+  const fd = openInEtc(pid, name);
+  if (fd === undefined) return [];
   try {
     if (!fstatSync(fd).isFile()) return [];
     const buffer = Buffer.alloc(SIZE_LIMIT);

@@ -119,18 +119,15 @@ test('an abort half-way leaves nothing', async () => {
   expect(Object.keys(survey(folder))).toEqual(['']);
 });
 
-mounting(
-  'a full disk is said to be one, and nothing stays',
-  async () => {
-    const disk = join(folder, 'disk');
-    using _ = tinyDisk(disk);
-    await expect(write(events(file('big', Buffer.alloc(200_000, 1))), disk)).rejects.toMatchObject({
-      code: 'failed',
-      message: expect.stringContaining('no space left'),
-    });
-    expect(Object.keys(survey(disk))).toEqual(['']);
-  },
-);
+mounting('a full disk is said to be one, and nothing stays', async () => {
+  const disk = join(folder, 'disk');
+  using _ = tinyDisk(disk);
+  await expect(write(events(file('big', Buffer.alloc(200_000, 1))), disk)).rejects.toMatchObject({
+    code: 'failed',
+    message: expect.stringContaining('no space left'),
+  });
+  expect(Object.keys(survey(disk))).toEqual(['']);
+});
 
 test('zeros become holes, and the bytes are the same', async () => {
   const size = 8 * 1024 * 1024;
@@ -173,17 +170,14 @@ test('what is no file, directory or link is refused by name', async () => {
   expect(await paths(read(join(folder, 'd'), '.', await excluding(['pipe'])))).toEqual(['.']);
 });
 
-asPlainUser(
-  'what cannot be read or written is an error',
-  async () => {
-    writeFileSync(join(folder, 'f'), '');
-    chmodSync(join(folder, 'f'), 0);
-    await expect(paths(read(join(folder, 'f'), 'f'))).rejects.toThrow('permission denied');
-    chmodSync(folder, 0o555);
-    await expect(write(events(file('x', 'x')))).rejects.toThrow('permission denied');
-    chmodSync(folder, 0o755);
-  },
-);
+asPlainUser('what cannot be read or written is an error', async () => {
+  writeFileSync(join(folder, 'f'), '');
+  chmodSync(join(folder, 'f'), 0);
+  await expect(paths(read(join(folder, 'f'), 'f'))).rejects.toThrow('permission denied');
+  chmodSync(folder, 0o555);
+  await expect(write(events(file('x', 'x')))).rejects.toThrow('permission denied');
+  chmodSync(folder, 0o755);
+});
 
 describe('what is left out', () => {
   beforeEach(() => {

@@ -1,0 +1,52 @@
+/**
+ * Descriptors that sbx was started with besides its streams: a script's lock file, an open folder, a jobserver's pipe.
+ * Children would have them too, and a sandbox with a descriptor of a folder of this machine is outside.
+ */
+
+import type { StdioOptions } from 'node:child_process';
+import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
+import { hasErrno } from '../../errors.ts';
+
+type Stdio = Exclude<StdioOptions, string>[number];
+
+const CLOSE_ON_EXEC = 0o2000000;
+/** Where a list of descriptors for a child would grow long; scripts do not get there. */
+const HIGHEST = 255;
+
+let found: readonly number[] | undefined;
+let nothing: number | undefined;
+
+/** `stdio` for a child that shall have these descriptors and no others: an inherited one is `/dev/null` there. */
+export function onlyThese(stdio: readonly Stdio[]): Stdio[] {
+  found ??= inherited();
+  const all: Stdio[] = [...stdio];
+  for (const fd of found) {
+    if (fd < stdio.length && stdio[fd] !== 'ignore') continue;
+    nothing ??= openSync('/dev/null', 'r+');
+    while (all.length < fd) all.push('ignore');
+    all[fd] = nothing;
+  }
+  return all;
+}
+
+/** Everything of our own closes when another program is started, so what does not was there before us. */
+function inherited(): number[] {
+  const all = readdirSync('/proc/self/fd').map(Number);
+  return all.filter((fd) => {
+    if (fd <= 2 || !staysOpen(fd)) return false;
+    if (fd <= HIGHEST) return true;
+    closeSync(fd);
+    return false;
+  });
+}
+
+function staysOpen(fd: number): boolean {
+  try {
+    const flags = /^flags:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'latin1'))?.[1] ?? '0';
+    return (Number.parseInt(flags, 8) & CLOSE_ON_EXEC) === 0;
+  } catch (error) {
+    // The one that the folder was read through.
+    if (hasErrno(error, 'ENOENT')) return false;
+    throw error;
+  }
+}
