@@ -4,7 +4,7 @@
  * the aliases for the table stand in the command classes, and because the first one says what needs what.
  */
 import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { join, relative, sep } from 'node:path';
+import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
 import { lazyBuiltins } from './lazy-builtins.mjs';
@@ -96,12 +96,15 @@ try {
   await bundle(
     `${temporary}/dist`,
     { ...entries([...files, ...programs]), run: 'sbx:run' },
-    { plugins: [runEntry(tableSource(classes))], fast: (id) => fast.has(id) },
+    {
+      plugins: [runEntry(tableSource(classes, fast)), importsAtHand(fast)],
+      fast: (id) => fast.has(id) || id.startsWith('\0rolldown/'),
+    },
   );
   for (const file of await readdir(`${temporary}/dist`, { recursive: true })) {
     if (!file.endsWith('.js')) continue;
     const path = `${temporary}/dist/${file}`;
-    await writeFile(path, lazyBuiltins(await readFile(path, 'utf8')));
+    await writeFile(path, inAscii(lazyBuiltins(await readFile(path, 'utf8'))));
   }
   const [{ allFlags }, { usageLine }] = await Promise.all(
     ['flags', 'suggest'].map((name) => probe(`src/lib/cli/${name}.ts`)),
@@ -114,6 +117,11 @@ try {
   await rm(temporary, { recursive: true, force: true });
 }
 
+/** Node decodes a module that is not plain ASCII ten times slower; the sources have such signs in strings alone. */
+function inAscii(code) {
+  return code.replace(/[^\0-\x7f]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
 /** The built form of a source file of the first pass. */
 function probe(file) {
   return import(
@@ -122,7 +130,7 @@ function probe(file) {
 }
 
 /** The source of the command table. @throws Error when two commands answer to one name. */
-function tableSource(classes) {
+function tableSource(classes, fast) {
   const taken = new Set(commands.map(({ id }) => id));
   const aliases = {};
   for (const { id, Class } of classes) {
@@ -134,14 +142,38 @@ function tableSource(classes) {
     }
   }
   const source = (file) => JSON.stringify(join(root, file));
-  const loaders = commands.map(({ file, id }) => `${JSON.stringify(id)}: () => import(${source(file)})`);
+  const atHand = commands.filter(({ file }) => fast.has(join(root, file)));
+  const loaders = commands.map(({ file, id }) => {
+    const index = atHand.findIndex((each) => each.file === file);
+    return `${JSON.stringify(id)}: () => ${index < 0 ? `import(${source(file)})` : `Promise.resolve(command${index})`}`;
+  });
   return `
     import { start } from ${source('src/lib/cli/start.ts')};
+    ${atHand.map(({ file }, index) => `import * as command${index} from ${source(file)};`).join('\n')}
     await start({
       root: import.meta.dirname + '/..',
       commands: { ${loaders.join(', ')} },
       aliases: ${JSON.stringify(aliases)},
     });`;
+}
+
+/** Modules that come with the fast chunk anyway are not imported at run time: that would take a file of its own. */
+function importsAtHand(fast) {
+  return {
+    name: 'imports-at-hand',
+    transform(code, id) {
+      if (!fast.has(id) || !id.startsWith(join(root, 'src'))) return null;
+      const statics = [];
+      const changed = code.replace(/\bimport\(\s*'(\.[^']+)'\s*\)/g, (all, path) => {
+        if (!fast.has(join(dirname(id), path))) return all;
+        statics.push(`import * as atHand${statics.length} from ${JSON.stringify(path)};`);
+        return `Promise.resolve(atHand${statics.length - 1})`;
+      });
+      return statics.length === 0
+        ? null
+        : { code: `${statics.join('')}${changed}`, moduleType: 'ts', map: null };
+    },
+  };
 }
 
 function runEntry(code) {

@@ -65,7 +65,7 @@ async function everyStep(
       await check();
       removeAll();
       expect(await leftovers(client, seen)).toEqual([]);
-      must(client, 'prune');
+      must(client, 'prune', '--yes');
       expect(layersInUse()).toEqual(entries(join(client.root, 'layers')).sort());
     } catch (error) {
       throw new Error(`killed before: ${point.text}`, { cause: error });

@@ -1,6 +1,6 @@
 /** A process that enters a sandbox is for a moment neither in nor out; and everything inside may have been replaced. */
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
 import type { Sandbox } from '../../src/lib/backend/contract.ts';
@@ -84,7 +84,13 @@ describe('programs and libraries that were replaced', () => {
       { env: { SPY: spy }, workdir: '/' },
     );
     await manage(sandbox);
-    const log = readFileSync(join(cage.state, 'local/sandboxes', sandbox.id, 'upper/var/tmp/log'), 'utf8');
+    // A snapshot on the way makes a layer of what was written until then.
+    const folders = [
+      join('sandboxes', sandbox.id, 'upper'),
+      ...readdirSync(join(cage.state, 'local/layers')).map((layer) => join('layers', layer)),
+    ];
+    const logs = folders.map((folder) => join(cage.state, 'local', folder, 'var/tmp/log'));
+    const log = logs.flatMap((path) => (existsSync(path) ? [readFileSync(path, 'utf8')] : [])).join('');
     expect(log).not.toContain('OUTSIDE');
     const capabilities = log.split('\n').flatMap((line) => line.split(' ')[1] ?? []);
     // The shell at least was run, by the attempt to run a command.

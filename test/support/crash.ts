@@ -1,5 +1,6 @@
 /** Kills the built client at a chosen system call, and looks for what is left of it on this machine. */
 import { spawnSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -8,7 +9,9 @@ import { fileURLToPath } from 'node:url';
 const bin = fileURLToPath(new URL('../../bin/run.js', import.meta.url));
 const LIMIT_MS = 30_000;
 /** An unusual time to live, in seconds, so that the `sleep` of a timer is known among all others. */
-export const TTL_SECONDS = 7_654_321;
+export const TTL_SECONDS = randomInt(1_000_000, 9_000_000);
+/** How much of it may be over when the timer starts. */
+const TTL_SPREAD = 60;
 
 /** Whether strace is there and may trace. */
 export const canTrace = spawnSync('strace', ['-o', '/dev/null', 'true']).status === 0;
@@ -172,7 +175,8 @@ function processes(root: string, running: ReadonlySet<string>): string[] {
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
     const command = read(pid, 'cmdline').replaceAll('\0', ' ');
     const id = /\/sandboxes\/([0-9a-f]{12})\//.exec(`${command}\n${read(pid, 'mountinfo')}`)?.[1];
-    if (command.startsWith(`sleep ${String(TTL_SECONDS).slice(0, 4)}`)) timers++;
+    const seconds = Number(/^sleep (\d+)/.exec(command)?.[1]);
+    if (Math.abs(TTL_SECONDS - seconds) < TTL_SPREAD) timers++;
     if (!read(pid, 'mountinfo').includes(root) && !command.includes(root)) continue;
     if (id === undefined || !running.has(id)) found.push(`process ${pid}: ${command.slice(-200)}`);
   }

@@ -105,7 +105,7 @@ function checkNetwork(): CheckResult {
     return warning(
       name,
       "neither pasta nor slirp4netns; sandboxes share this machine's network",
-      'apt-get install passt',
+      'apt-get install slirp4netns',
     );
   if (!fs.existsSync('/dev/net/tun'))
     return warning(name, `${tool} is there, but /dev/net/tun is not`, 'modprobe tun');

@@ -1,7 +1,8 @@
 /** A command inside a sandbox as a child of this process, watched over by `guest/exec.sh`. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
-import type { Duplex, Readable } from 'node:stream';
+import type { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
 import type { ExecSpec, Exit, Running, SignalName, TerminalSize } from '../../backend/contract.ts';
 import { SbxError } from '../../errors.ts';
 import guestExec from '../../guest/exec.sh';
@@ -69,7 +70,7 @@ export async function startCommand(spec: ExecSpec, options: CommandOptions): Pro
 }
 
 function follow(child: ChildProcess, pipes: Pipes, options: CommandOptions, spec: ExecSpec): Running {
-  const control = child.stdio[3] as Duplex;
+  const control = child.stdio[3] as Socket;
   let ready = false;
   let over = false;
   let terminating = false;
@@ -134,6 +135,8 @@ function follow(child: ChildProcess, pipes: Pipes, options: CommandOptions, spec
       over = true;
       clearInterval(guard);
       control.end();
+      // The watcher hears it in its own time.
+      control.unref();
       for (const pipe of [pipes.stdout, pipes.stderr])
         if (pipe?.stream.readableEnded === false && !ready) pipe.stream.destroy();
     }
@@ -169,7 +172,7 @@ function follow(child: ChildProcess, pipes: Pipes, options: CommandOptions, spec
 }
 
 /** A sandbox that is frozen cannot kill its command, so in the end only our side of it goes; the rest follows when it wakes. */
-function giveUp(child: ChildProcess, control: Duplex): void {
+function giveUp(child: ChildProcess, control: Socket): void {
   child.kill('SIGKILL');
   control.destroy();
 }

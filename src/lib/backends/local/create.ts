@@ -60,7 +60,7 @@ export async function create(local: Local, spec: CreateSpec, call: Call): Promis
   }
   if (plan.mode === 'host' && spec.network === undefined) {
     local.notice(
-      "network: shared with this machine; for one of its own install 'passt' or say --network none",
+      "network: shared with this machine; for one of its own install 'slirp4netns' or say --network none",
     );
   }
   return sandbox;

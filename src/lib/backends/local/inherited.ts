@@ -10,6 +10,8 @@ import { hasErrno } from '../../errors.ts';
 type Stdio = Exclude<StdioOptions, string>[number];
 
 const CLOSE_ON_EXEC = 0o2000000;
+/** At its start node closes those up to here, and on to the first gap, in its children. */
+const CLOSED_BY_NODE = 15;
 /** Where a list of descriptors for a child would grow long; scripts do not get there. */
 const HIGHEST = 255;
 
@@ -33,7 +35,7 @@ export function onlyThese(stdio: readonly Stdio[]): Stdio[] {
 function inherited(): number[] {
   const all = readdirSync('/proc/self/fd').map(Number);
   return all.filter((fd) => {
-    if (fd <= 2 || !staysOpen(fd)) return false;
+    if (fd <= CLOSED_BY_NODE || !staysOpen(fd)) return false;
     if (fd <= HIGHEST) return true;
     closeSync(fd);
     return false;

@@ -28,12 +28,13 @@ const READY_LIMIT_MS = 10_000;
 /** Decides what `wanted` comes to on this machine. `unsupported` when a private network is asked for and cannot be had. */
 export function planNetwork(wanted: NetworkMode | undefined): NetworkPlan {
   if (wanted === 'host' || wanted === 'none') return { mode: wanted };
-  const tool = (['pasta', 'slirp4netns'] as const).find((name) => findProgram(name) !== undefined);
+  const tool = (['slirp4netns', 'pasta'] as const).find((name) => findProgram(name) !== undefined);
   const device = canUse(TUN);
   if (tool !== undefined && device) return { mode: 'private', tool };
   if (wanted === undefined) return { mode: 'host' };
   const missing = tool === undefined ? 'pasta or slirp4netns on this machine' : `to read and write ${TUN}`;
-  const remedy = tool === undefined ? 'apt-get install passt' : `as root: modprobe tun; chmod 666 ${TUN}`;
+  const remedy =
+    tool === undefined ? 'apt-get install slirp4netns' : `as root: modprobe tun; chmod 666 ${TUN}`;
   throw new SbxError('unsupported', `a private network needs ${missing}`, {
     hint: `${remedy}, or create with --network host or --network none`,
   });
@@ -127,6 +128,10 @@ function startSlirp(pid: number, pidFile: string): Promise<ProcessMark> {
   const args = [
     '-c',
     '--disable-host-loopback',
+    // Its own walls: a seccomp filter, and for root no files of this machine; a plain user may not do that.
+    '--enable-seccomp',
+    ...(isRoot() ? ['--enable-sandbox'] : []),
+    '--enable-ipv6',
     '--mtu=65520',
     `--userns-path=/proc/${pid}/ns/user`,
     '--netns-type=path',
