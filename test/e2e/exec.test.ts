@@ -125,7 +125,7 @@ describe.skipIf(broken !== undefined)('the built bin', { timeout: 60_000 }, () =
     ['SIGKILL', { code: null, signal: 'SIGKILL' }],
   ] as const)('%s to the client ends the command and what it started', async (name, how) => {
     const seconds = uniqueSleep();
-    const script = `ulimit -c 0; (sleep ${seconds}; :) & echo ready; sleep ${seconds}; :`;
+    const script = `ulimit -c 0; (sleep ${seconds}; :) & sleep ${seconds} & echo ready; wait`;
     const child = client(['exec', '--shell', script, 'box']);
     await watch(child.stdout ?? undefined).until('ready\n');
     child.kill(name);
@@ -206,7 +206,8 @@ describe.skipIf(broken !== undefined)('the built bin', { timeout: 60_000 }, () =
 
   test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('run removes its sandbox on %s', async (name) => {
     const seconds = uniqueSleep();
-    const child = client(['run', '--shell', `echo ready; sleep ${seconds}; :`]);
+    // In the background: a signal that a shell gets while it starts a child in front is lost on both.
+    const child = client(['run', '--shell', `sleep ${seconds} & echo ready; wait`]);
     await watch(child.stdout ?? undefined).until('ready\n');
     child.kill(name);
     const [code] = await once(child, 'exit');

@@ -87,8 +87,9 @@ export async function recoverOne(local: Local, id: string): Promise<boolean> {
   if (!fs.existsSync(path)) return false;
   using lock = await tryLock(path);
   if (lock === undefined) return false;
-  const { repair } = await import('./repair.ts');
+  const { removeHalfSnapshots, repair } = await import('./repair.ts');
   await repair(local, id);
+  await removeHalfSnapshots(local);
   fs.rmSync(lock.path, { force: true });
   return true;
 }

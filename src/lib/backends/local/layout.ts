@@ -21,6 +21,8 @@ export interface Layout {
   readonly pending: string;
   readonly layers: string;
   readonly snapshots: string;
+  /** Held while a snapshot is taken. */
+  readonly snapshotsLock: string;
   /** Held shared while layers are being put to use, and alone while unused ones are removed. */
   readonly layersLock: string;
   /** Where a root is put together, each in a mount namespace of its own; beside the root, which a sandbox's mounts contain. */
@@ -38,6 +40,7 @@ export function layoutAt(root: string): Layout {
     pending: join(root, 'pending'),
     layers: join(root, 'layers'),
     snapshots: join(root, 'snapshots'),
+    snapshotsLock: join(root, 'snapshots.lock'),
     layersLock: join(root, 'layers.lock'),
     mount: `${root}.mount`,
     host: `${root}.host`,

@@ -2,6 +2,7 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { SbxError } from '../../errors.ts';
+import { tryLock } from '../../store/lock.ts';
 import type { Local } from './context.ts';
 import { eraseSandbox, removeTree } from './erase.ts';
 import { type InitProcess, readInit } from './init-process.ts';
@@ -73,6 +74,15 @@ function undoRestore(files: SandboxLayout, record: SandboxRecord): void {
   const old = join(files.work, OLD_UPPER);
   if (fs.existsSync(old) && !fs.existsSync(files.upper)) fs.renameSync(old, files.upper);
   writeRecord(files.record, { ...record, restoring: undefined });
+}
+
+/** Removes what a client that was killed had written of a snapshot, unless somebody takes one now. */
+export async function removeHalfSnapshots({ layout }: Local): Promise<void> {
+  using lock = await tryLock(layout.snapshotsLock);
+  if (lock === undefined) return;
+  for (const name of fs.readdirSync(layout.snapshots))
+    if (/^\.[0-9a-f]{12}\.json\..*\.tmp$/.test(name))
+      fs.rmSync(join(layout.snapshots, name), { force: true });
 }
 
 async function removeRubbish(files: SandboxLayout, lives: boolean): Promise<void> {

@@ -41,7 +41,7 @@ export async function createSnapshot(
   return changingRecord(local, sandbox, 'snapshot', call, (record) =>
     usingLayers(local, call, () =>
       // Names are few and looked up by reading all, so one at a time.
-      withLock(join(local.layout.root, 'snapshots.lock'), call, async () => {
+      withLock(local.layout.snapshotsLock, call, async () => {
         const taken = [...allSnapshots(local)].some(
           (other) => other.name === options.name || other.id === options.name,
         );
