@@ -12,9 +12,12 @@ const OTHER =
   /(?:const require\s*=\s*process\.getBuiltinModule;|import\s*(?:[^"';()]+?\s*from\s*)?["'][^"']+["'];?|\/\/[^\n]*\n|\s+)/y;
 
 const SELDOM = new Set([
+  'node:child_process',
   'node:crypto',
   'node:fs/promises',
+  'node:net',
   'node:readline',
+  'node:stream',
   'node:stream/consumers',
   'node:stream/promises',
   'node:timers/promises',
@@ -53,10 +56,14 @@ function bindings(clause, name) {
   for (const each of names?.split(',') ?? []) {
     const [imported, local = imported] = each.trim().split(/\s+as\s+/);
     if (imported === '') continue;
-    const isSeldom = SELDOM.has(name) && /^[a-z]/.test(imported);
-    all.push(
-      `var ${local} = ${isSeldom ? `(...args) => ${source}.${imported}(...args)` : `${source}.${imported}`};`,
-    );
+    all.push(`var ${local} = ${SELDOM.has(name) ? later(source, imported) : `${source}.${imported}`};`);
   }
   return all;
+}
+
+/** A function or, by its capital, a class that stands for the real one until it is used. */
+function later(source, imported) {
+  if (/^[a-z]/.test(imported)) return `(...args) => ${source}.${imported}(...args)`;
+  const construct = `(_, args, target) => Reflect.construct(${source}.${imported}, args, target)`;
+  return `new Proxy(function () {}, { construct: ${construct}, get: (_, key) => ${source}.${imported}[key] })`;
 }

@@ -24,7 +24,7 @@ import {
 import { requireOrSkip } from '../support/require.ts';
 
 /** Points of an operation that are tried when not all are. */
-const POINTS = 5;
+const POINTS = 3;
 const EXHAUSTIVE = process.env.SBX_TEST_EXHAUSTIVE !== undefined;
 
 let home: string;
