@@ -6,7 +6,7 @@ import { expect } from 'vitest';
 import { makeCgroups, removeCgroups, systemCgroups } from '../../src/lib/backends/local/cgroup.ts';
 import { SbxError } from '../../src/lib/errors.ts';
 import { call, countOnThisMachine, say, sh, uniqueSleep } from '../conformance/harness.ts';
-import { requireOrSkip } from '../support/require.ts';
+import { asRoot, requireOrSkip } from '../support/require.ts';
 import { openCage, succeeds } from './cage.ts';
 
 const cage = openCage();
@@ -21,7 +21,7 @@ function enforceable(limits: { pids?: number; memory?: number }): boolean {
   }
 }
 
-requireOrSkip(enforceable({ pids: 60 }), 'a cgroup that limits processes')(
+asRoot(enforceable({ pids: 60 }), 'a cgroup that limits processes')(
   'a fork bomb stays below the limit, and can be removed',
   async () => {
     const sandbox = await cage.make({ limits: { pids: 60 } });
@@ -49,7 +49,7 @@ requireOrSkip(enforceable({ pids: 60 }), 'a cgroup that limits processes')(
   },
 );
 
-requireOrSkip(enforceable({ memory: 64 << 20 }), 'a cgroup that limits memory')(
+asRoot(enforceable({ memory: 64 << 20 }), 'a cgroup that limits memory')(
   'who takes too much memory is killed',
   async () => {
     const sandbox = await cage.make({ limits: { memory: 64 << 20 } });
@@ -62,7 +62,7 @@ requireOrSkip(enforceable({ memory: 64 << 20 }), 'a cgroup that limits memory')(
   },
 );
 
-requireOrSkip(enforceable({ pids: 60 }), 'a cgroup that limits processes')(
+asRoot(enforceable({ pids: 60 }), 'a cgroup that limits processes')(
   'limits cannot be lifted from inside',
   async () => {
     const sandbox = await cage.make({ limits: { pids: 60 } });
