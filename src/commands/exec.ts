@@ -7,6 +7,7 @@ import { SbxCommand } from '../lib/cli/sbx-command.ts';
 import { execute, refuseLongTimeout } from '../lib/ops/exec.ts';
 import { resolveSandbox } from '../lib/ops/resolve-sandbox.ts';
 import { parseEnvAssignments } from '../lib/util/env-file.ts';
+import { quoteArgv } from '../lib/util/shell-quote.ts';
 
 /** Runs a command in a sandbox. */
 export default class Exec extends SbxCommand<typeof Exec> {
@@ -53,7 +54,10 @@ export default class Exec extends SbxCommand<typeof Exec> {
       stdin: 'none',
     });
     const call = { signal: context.signal };
-    const sandbox = await resolveSandbox(context, this.args.sandbox, call, { verb: 'exec' });
+    const sandbox = await resolveSandbox(context, this.args.sandbox, call, {
+      verb: 'exec',
+      rest: `-- ${quoteArgv(argv)}`,
+    });
     if (flags.detach) return await this.#detach(sandbox, spec);
     const { timeout: timeoutMs } = flags;
     if (timeoutMs !== undefined) {
@@ -84,7 +88,12 @@ export default class Exec extends SbxCommand<typeof Exec> {
     const { startedView } = await import('../lib/cli/exec-view.ts');
     if (this.format === 'table') this.line(started.id);
     else await this.printOne(started, startedView);
-    return 0;
+    const code = started.exit !== undefined && 'code' in started.exit ? started.exit.code : 0;
+    if (code !== 126 && code !== 127) return 0;
+    context.logger.warn(
+      `the command could not be started; see: sbx logs ${sandbox.name} --process ${started.id}`,
+    );
+    return code;
   }
 
   async #env(): Promise<Record<string, string>> {

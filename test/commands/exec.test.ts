@@ -151,3 +151,20 @@ test('three terminals without a terminal inside: the command runs plainly', asyn
   expect([asked.exit, asked.stdout]).toEqual([125, '']);
   expect(asked.stderr).toContain('does not support terminal');
 });
+
+test('a command that is not there is no background process, and says so', async () => {
+  const { exit, stdout, stderr } = await cli.run(['exec', '-d', 'box', '--', 'no-such-command']);
+  expect(exit).toBe(127);
+  expect(stderr).toContain(`sbx logs box --process ${stdout.trim()}`);
+});
+
+test('with several sandboxes and none named the hint is the whole command to run', async () => {
+  const other = await cli.memory.create({ ...plain, name: 'other' }, call);
+  try {
+    const { exit, stderr } = await cli.run(['exec', '--', 'sh', '-c', "echo 'a b'"]);
+    expect(exit).toBe(2);
+    expect(stderr).toMatch(/sbx exec (memory\/)?(box|other) -- sh -c 'echo '\\''a b'\\'''/);
+  } finally {
+    await cli.memory.destroy(other.id, { force: true }, call);
+  }
+});

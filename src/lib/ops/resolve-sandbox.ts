@@ -25,6 +25,8 @@ export interface ResolveContext {
 export interface ResolveOptions {
   /** The verb, for the hint with the command to run. Default: `<verb>`. */
   readonly verb?: string;
+  /** What stands behind the sandbox on the command line, as shell text, for the same hint. */
+  readonly rest?: string;
   /** States in which one can be the obvious one. Default: running. */
   readonly states?: readonly SandboxState[];
 }
@@ -142,7 +144,7 @@ async function listForHint(
 async function obvious(
   context: ResolveContext,
   call: Call,
-  { verb = '<verb>', states = ['running'] }: ResolveOptions,
+  { verb = '<verb>', rest, states = ['running'] }: ResolveOptions,
 ): Promise<Sandbox> {
   const backends = await context.backends();
   const chosen = context.settings.backend;
@@ -164,7 +166,7 @@ async function obvious(
     return open(backends, first, call);
   }
   const prompter = await context.prompter();
-  const word = shownRef(backends, first);
+  const word = rest === undefined ? shownRef(backends, first) : `${shownRef(backends, first)} ${rest}`;
   if (!prompter.canAsk) {
     throw new SbxError('usage', `no sandbox is named and ${sandboxes.length} are ${states.join(' or ')}`, {
       hint: `sbx ${verb} ${word}`,

@@ -15,7 +15,7 @@ import { MAYBE_LINKS, machineParts, ROOT_PART, ROOTFS_BASE, toolParts } from './
 import { isRoot, SYSTEM_ENV } from './system.ts';
 
 /** How long a look at this machine's files is good for, in milliseconds. */
-const SCAN_AGE_MS = 10 * 60_000;
+const SCAN_AGE_MS = 60_000;
 const SCANNED = ['/etc', '/opt', '/var', '/usr/local'];
 /** Folders that a plain user's sandbox may write to although they are root's on this machine. */
 const WRITABLE = [

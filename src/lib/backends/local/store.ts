@@ -19,6 +19,15 @@ export function newId(): string {
 
 /** Makes the folders of the layout. */
 export function ensureLayout(layout: Layout): void {
+  if (layout.root.includes('\n')) {
+    throw new SbxError(
+      'failed',
+      `the name of the state folder ${JSON.stringify(layout.root)} has a line break`,
+      {
+        hint: 'choose another folder: SBX_STATE_DIR=…',
+      },
+    );
+  }
   for (const folder of [
     layout.root,
     layout.sandboxes,
@@ -104,7 +113,7 @@ export async function takeName(
   }
   throw new SbxError('conflict', `there is a sandbox '${name}' already`, {
     backend,
-    hint: `use it, choose another name, or remove it: sbx rm ${name}`,
+    hint: `use it, choose another name, or remove it: sbx rm --force ${name}`,
   });
 }
 
