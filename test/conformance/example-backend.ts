@@ -43,10 +43,16 @@ export const manifest: Manifest = {
 export function openExampleBackend(name: string): Backend {
   const boxes = new Map<string, Box>();
   const find = (ref: string) => boxes.get(ref) ?? [...boxes.values()].find((box) => box.name === ref);
+  const remove = async (box: Box) => {
+    box.gone = true;
+    boxes.delete(box.id);
+    await endMarked(SANDBOX_MARK, box.mark, 0);
+    await rm(box.folder, { recursive: true, force: true });
+  };
   return {
     name,
     manifest,
-    async create(spec, call) {
+    async create(spec, call, furnish) {
       refuseIfGivenUp(call);
       const id = randomUUID();
       const box = boxOf(id, { ...spec, name: spec.name ?? `example-${id.slice(0, 8)}` });
@@ -56,6 +62,12 @@ export function openExampleBackend(name: string): Backend {
       }
       boxes.set(id, box);
       await mkdir(workdirOf(box), { recursive: true });
+      try {
+        await furnish?.(sandboxOf(name, box));
+      } catch (error) {
+        await remove(box);
+        throw error;
+      }
       return sandboxOf(name, box);
     },
     async get(ref) {
@@ -79,10 +91,7 @@ export function openExampleBackend(name: string): Backend {
         const hint = `sbx rm --force ${box.name}`;
         throw new SbxError('conflict', `sandbox '${box.name}' is running`, { backend: name, hint });
       }
-      box.gone = true;
-      boxes.delete(box.id);
-      await endMarked(SANDBOX_MARK, box.mark, 0);
-      await rm(box.folder, { recursive: true, force: true });
+      await remove(box);
     },
     check: async () => [{ name: 'service', status: 'ok', detail: 'processes of this machine' }],
     can: {},

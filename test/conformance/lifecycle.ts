@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { ListQuery, SandboxInfo } from '../../src/lib/backend/contract.ts';
+import { SbxError } from '../../src/lib/errors.ts';
 import { call, type Harness, plain, refusal, say } from './harness.ts';
 
 export function lifecycleConformance(h: Harness): void {
@@ -73,6 +74,34 @@ export function lifecycleConformance(h: Harness): void {
     const name = uniqueName();
     const attempt = h.backend().create({ ...plain, name }, { signal: AbortSignal.abort() });
     expect((await refusal(attempt)).code).toBe('interrupted');
+    expect(await names({ all: true })).not.toContain(name);
+  });
+
+  test('what it is furnished with is there before its main command, and nobody else has it before', async () => {
+    const name = uniqueName();
+    const command = h.manifest.createOptions.includes('command')
+      ? (['sh', '-c', 'cp gift got; exec sleep 1000'] as const)
+      : undefined;
+    const sandbox = await h
+      .backend()
+      .create({ ...plain, name, ...(command && { command }) }, call, async (half) => {
+        await say(half, 'echo bow > gift');
+      });
+    try {
+      expect(await say(sandbox, 'cat gift')).toBe('bow');
+      if (command !== undefined)
+        expect(await say(sandbox, 'until [ -s got ]; do sleep 0.05; done; cat got')).toBe('bow');
+    } finally {
+      await h.backend().destroy(name, { force: true }, call);
+    }
+  });
+
+  test('one that cannot be furnished leaves nothing behind', async () => {
+    const name = uniqueName();
+    const attempt = h.backend().create({ ...plain, name }, call, async () => {
+      throw new SbxError('failed', 'no gift');
+    });
+    expect((await refusal(attempt)).message).toContain('no gift');
     expect(await names({ all: true })).not.toContain(name);
   });
 

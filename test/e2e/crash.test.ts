@@ -1,11 +1,13 @@
 /** The client is killed at every step of what it does; the next one has to find and clean what is left. */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect } from 'vitest';
 import {
+  bin,
   type Client,
   canTrace,
   clientAt,
@@ -138,6 +140,36 @@ describe('a client that is killed', { timeout: EXHAUSTIVE ? 3_600_000 : 120_000 
     crash(`${what} leaves a whole sandbox or none`, () =>
       everyStep(['create', 'box', ...args], nothing, nameIsUsable),
     );
+
+  crash('create in the middle of its setup commands leaves nothing', async () => {
+    const words = [
+      'create',
+      'box',
+      '--network',
+      'none',
+      '--setup',
+      'echo here; sleep 1000',
+      '--',
+      'sleep',
+      '1',
+    ];
+    const child = spawn(process.execPath, [bin, ...words], {
+      env: client.env,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    await new Promise<void>((resolve) => {
+      let said = '';
+      child.stderr.on('data', (data: Buffer) => {
+        said += data.toString();
+        if (/^here$/m.test(said)) resolve();
+      });
+    });
+    const seen = idsIn(client);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    expect(list(client)).toEqual([]);
+    expect(await leftovers(client, seen)).toEqual([]);
+  });
 
   crash('create --rootfs leaves no layer', async () => {
     const folder = join(home, 'rootfs');

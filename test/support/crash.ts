@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-const bin = fileURLToPath(new URL('../../bin/run.js', import.meta.url));
+/** The built client. */
+export const bin = fileURLToPath(new URL('../../bin/run.js', import.meta.url));
 const LIMIT_MS = 30_000;
 /** An unusual time to live, in seconds, so that the `sleep` of a timer is known among all others. */
 export const TTL_SECONDS = randomInt(1_000_000, 9_000_000);

@@ -20,8 +20,12 @@ export interface Backend {
   /** The configured name, such as `local` or `prod`; not the type. */
   readonly name: string;
   readonly manifest: Manifest;
-  /** Makes a sandbox that runs. Not idempotent and never retried: a failure leaves nothing behind. `conflict` when the name is taken. */
-  create(spec: CreateSpec, call: Call): Promise<Sandbox>;
+  /**
+   * Makes a sandbox that runs. Not idempotent and never retried: a failure leaves nothing behind. `conflict` when the name is taken.
+   * `furnish` is called with the sandbox once commands can run in it, before its main command starts. Until it resolves
+   * the sandbox is half made: when it rejects, or this process dies, nothing stays.
+   */
+  create(spec: CreateSpec, call: Call, furnish?: Furnish): Promise<Sandbox>;
   /** Finds one by name or id. Cheap: one look-up. `not_found` when there is none. */
   get(ref: string, call: Call): Promise<Sandbox>;
   /** All sandboxes of this backend, in no given order. Streams; paging is the backend's own matter. */
@@ -32,6 +36,9 @@ export interface Backend {
   check(call: Call): Promise<readonly CheckResult[]>;
   readonly can: BackendCapabilities;
 }
+
+/** Puts into a new sandbox what its main command needs. */
+export type Furnish = (sandbox: Sandbox) => Promise<void>;
 
 /** Capabilities that belong to the whole backend. */
 export interface BackendCapabilities {
@@ -148,8 +155,6 @@ export interface CreateSpec {
   readonly idle?: number | undefined;
   /** The main process. Its output is what `logs` shows; the sandbox outlives it. Runs again at each `power.start`. */
   readonly command?: Argv | undefined;
-  /** Record `command` but do not start it yet: the caller starts it as the process `main`, once the files are there. */
-  readonly deferCommand?: true | undefined;
 }
 
 /** An option of `create`; `limits.X` names a single limit, `limits` all of them. */

@@ -125,8 +125,6 @@ export async function createSpecFromFlags(
     hostname: flags.hostname,
     ports: flags.port?.map((text) => parsePort(text, '--port')),
     command,
-    // The command must not start before the files that it needs are there.
-    deferCommand: command !== undefined && (repo !== undefined || setup.length > 0) ? true : undefined,
   };
   if (flags.rootfs === '') throw new SbxError('usage', '--rootfs is empty');
   if (flags['if-not-exists'] === true && words.name === undefined) {
@@ -175,7 +173,6 @@ function givenOptions(flags: CreateFlagValues, spec: CreateSpec): GivenOption[] 
   );
   if (spec.name !== undefined) given.push({ option: 'name', as: 'a name of your choice' });
   if (spec.command !== undefined) given.push({ option: 'command', as: 'a main command' });
-  if (spec.deferCommand) given.push({ option: 'deferCommand', as: 'a main command after --repo or --setup' });
   return given;
 }
 

@@ -1,5 +1,5 @@
 /** Makes a sandbox and everything that was asked to be in it; a failure half-way leaves nothing. */
-import type { Backend, Call, CreateSpec, Sandbox } from '../backend/contract.ts';
+import type { Backend, Call, CreateSpec, Furnish, Sandbox } from '../backend/contract.ts';
 import {
   type CapabilityIndex,
   type GivenOption,
@@ -59,22 +59,29 @@ export async function createSandbox(
 ): Promise<Created> {
   refuseIgnoredOptions(backend.manifest, backend.name, request.given);
   const { spec, ifNotExists } = request;
-  if (spec.deferCommand) refuseMissing(backend, 'processes', tools.having);
   if (request.wait.some(({ kind }) => kind === 'port')) refuseMissing(backend, 'ports', tools.having);
   if (request.wait.some(({ kind }) => kind === 'process')) refuseMissing(backend, 'processes', tools.having);
   const present = ifNotExists ? await existing(backend, spec.name, call) : undefined;
   if (present !== undefined) return reuse(present, request, tools, call);
   const repo = request.repo === undefined ? undefined : await prepare(request.repo, tools.git, call);
+  let furnishing: string | undefined;
+  const furnishes = repo !== undefined || request.setup.length > 0;
+  const fill = async (sandbox: Sandbox) => {
+    furnishing = sandbox.name;
+    await furnish(sandbox, request, repo, tools, call);
+    furnishing = undefined;
+  };
   let sandbox: Sandbox;
   try {
-    sandbox = await createNamed(backend, spec, call);
+    sandbox = await createNamed(backend, spec, call, furnishes ? fill : undefined);
   } catch (error) {
+    if (furnishing !== undefined) throw withRemoval(error, backend);
     const other = ifNotExists && isConflict(error) ? await existing(backend, spec.name, call) : undefined;
     if (other === undefined) throw error;
     return reuse(other, request, tools, call);
   }
   try {
-    await furnish(sandbox, request, repo, tools, call);
+    await waitUntilUp(sandbox, request, tools, call);
     return { sandbox, existed: false };
   } catch (error) {
     throw await removed(backend, sandbox, error);
@@ -87,11 +94,13 @@ async function prepare(repo: RepoSource, git: GitHost, call: Call): Promise<Prep
     : { kind: 'local', url: repo.url, located: await locateCommit(repo, git, call) };
 }
 
-function createNamed(backend: Backend, spec: CreateSpec, call: Call): Promise<Sandbox> {
+function createNamed(backend: Backend, spec: CreateSpec, call: Call, fill?: Furnish): Promise<Sandbox> {
   if (spec.name !== undefined || !backend.manifest.createOptions.includes('name'))
-    return backend.create(spec, call);
-  return withFreeName((name) => backend.create({ ...spec, name }, call));
+    return backend.create(spec, call, fill);
+  return withFreeName((name) => backend.create({ ...spec, name }, call, fill));
 }
+
+/** Before the main command: the repository, then the setup commands. */
 
 async function furnish(
   sandbox: Sandbox,
@@ -100,7 +109,7 @@ async function furnish(
   tools: CreateTools,
   call: Call,
 ): Promise<void> {
-  const { spec, setup } = request;
+  const { setup } = request;
   if (repo !== undefined) {
     tools.progress(`cloning ${repo.url}`);
     await cloneRepo(sandbox, repo, tools.git, tools.output, call);
@@ -111,13 +120,18 @@ async function furnish(
     if (!('code' in exit) || exit.code !== 0)
       throw new SbxError('failed', `the setup command ${JSON.stringify(command)} ${exitText(exit)}`);
   }
-  if (spec.command !== undefined && spec.deferCommand) {
-    await need(sandbox, 'processes', tools.having).start({ argv: spec.command, name: 'main' }, call);
-  }
+}
+
+async function waitUntilUp(
+  sandbox: Sandbox,
+  request: CreateRequest,
+  tools: CreateTools,
+  call: Call,
+): Promise<void> {
   try {
     await waitForAll(sandbox, request, tools, call);
   } catch (error) {
-    if (!call.signal.aborted && spec.command !== undefined) await showMainLog(sandbox, tools, call);
+    if (!call.signal.aborted && request.spec.command !== undefined) await showMainLog(sandbox, tools, call);
     throw error;
   }
 }
@@ -175,6 +189,10 @@ async function removed(backend: Backend, sandbox: Sandbox, error: unknown): Prom
       },
     );
   }
+  return withRemoval(error, backend);
+}
+
+function withRemoval(error: unknown, backend: Backend): unknown {
   if (!(error instanceof SbxError)) return error;
   const { code, message, hint, retryable, cause } = error;
   return new SbxError(code, `${message}; the sandbox was removed again`, {

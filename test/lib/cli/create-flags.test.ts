@@ -60,8 +60,8 @@ describe('argv to CreateSpec', () => {
       ['box', '--', 'sh', '-c', 'a b', '', '--json'],
       { name: 'box', command: ['sh', '-c', 'a b', '', '--json'] },
     ],
-    [['--setup', 'true', '--', 'ls'], { command: ['ls'], deferCommand: true }],
-    [['--repo', '.', '--', 'ls'], { command: ['ls'], deferCommand: true }],
+    [['--setup', 'true', '--', 'ls'], { command: ['ls'] }],
+    [['--repo', '.', '--', 'ls'], { command: ['ls'] }],
     [['--setup', 'true'], {}],
   ])('%j', async (argv, expected) => {
     const { spec } = await requestOf(...argv);
@@ -124,7 +124,6 @@ describe('argv to CreateSpec', () => {
       'labels --label',
       'name a name of your choice',
       'command a main command',
-      'deferCommand a main command after --repo or --setup',
     ]);
   });
 });

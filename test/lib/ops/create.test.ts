@@ -86,11 +86,14 @@ describe('createSandbox', () => {
       ...memory,
       destroy: async () => Promise.reject(new SbxError('unreachable', 'gone away')),
     };
-    const failing = request({ spec: { name: 'box', env: {}, labels: {}, limits: {} }, setup: ['exit 7'] });
+    const failing = request({
+      spec: { name: 'box', env: {}, labels: {}, limits: {} },
+      wait: [{ kind: 'port', port: 80 }],
+      waitTimeoutMs: 1,
+    });
     await expect(createSandbox(sticky, failing, tools(), call)).rejects.toMatchObject({
       code: 'failed',
-      message:
-        'the setup command "exit 7" ended with exit code 7; and the half-made sandbox \'box\' could not be removed: gone away',
+      message: expect.stringMatching(/; and the half-made sandbox 'box' could not be removed: gone away$/),
       hint: 'sbx rm --force memory/box',
     });
   });

@@ -1,5 +1,5 @@
 /** Making a local sandbox. Whatever goes wrong, nothing of it stays. */
-import type { Call, CreateSpec, Sandbox } from '../../backend/contract.ts';
+import type { Call, CreateSpec, Furnish, Sandbox } from '../../backend/contract.ts';
 import { SbxError } from '../../errors.ts';
 import { ensureFolder } from '../../store/folder.ts';
 import { randomName } from '../../util/name.ts';
@@ -27,7 +27,12 @@ type Source = Pick<
 const MACHINE: Source = { layers: {}, base: {}, env: {}, workdir: '/workspace' };
 
 /** `create` of the contract. */
-export async function create(local: Local, spec: CreateSpec, call: Call): Promise<Sandbox> {
+export async function create(
+  local: Local,
+  spec: CreateSpec,
+  call: Call,
+  furnish?: Furnish,
+): Promise<Sandbox> {
   if (process.platform !== 'linux') {
     throw new SbxError('unsupported', `the local backend needs Linux, this is ${process.platform}`, {
       backend: local.name,
@@ -46,9 +51,10 @@ export async function create(local: Local, spec: CreateSpec, call: Call): Promis
   const prepare = async (sandbox: Sandbox) => {
     if (spec.user !== undefined) await checkUser(local, sandbox, spec.user);
     if (spec.workdir !== undefined) await makeWorkdir(sandbox, spec.workdir, call);
+    await furnish?.(sandbox);
   };
-  const prepares = spec.workdir !== undefined || spec.user !== undefined;
-  const steps = { main: spec.deferCommand !== true, ...(prepares ? { prepare } : {}) };
+  const prepares = spec.workdir !== undefined || spec.user !== undefined || furnish !== undefined;
+  const steps = { main: true, ...(prepares ? { prepare } : {}) };
   let sandbox: Sandbox;
   try {
     sandbox = await usingLayers(local, call, async () =>

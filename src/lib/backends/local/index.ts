@@ -29,7 +29,7 @@ export function openLocalBackend(
   return {
     name,
     manifest,
-    create: async (spec, call) => (await import('./create.ts')).create(local, spec, call),
+    create: async (spec, call, furnish) => (await import('./create.ts')).create(local, spec, call, furnish),
     async get(ref) {
       const id = findId(layout, ref);
       if (id !== undefined) {

@@ -39,7 +39,6 @@ export const manifest: Manifest = {
     'ttl',
     'hostname',
     'command',
-    'deferCommand',
   ],
   limits: {},
   config: [],

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Call, CreateOption, CreateSpec, SandboxInfo } from '../../backend/contract.ts';
+import type { Call, CreateOption, CreateSpec, Furnish, SandboxInfo } from '../../backend/contract.ts';
 import { type GivenOption, refuseIgnoredOptions } from '../../backend/need.ts';
 import { SbxError } from '../../errors.ts';
 import { checkCall } from './check-call.ts';
@@ -18,7 +18,12 @@ import type { Box, MemoryState } from './state.ts';
 const LONGEST_TIMER = 2 ** 31 - 1;
 
 /** Adds a sandbox that runs; leaves nothing behind when it fails. */
-export async function createBox(state: MemoryState, spec: CreateSpec, call: Call): Promise<Box> {
+export async function createBox(
+  state: MemoryState,
+  spec: CreateSpec,
+  call: Call,
+  furnish?: Furnish,
+): Promise<Box> {
   refuseIgnoredOptions(state.manifest, state.backend, givenOptions(spec));
   const picture = spec.snapshot === undefined ? undefined : findPicture(state, spec.snapshot);
   const box = addBox(state, {
@@ -34,7 +39,8 @@ export async function createBox(state: MemoryState, spec: CreateSpec, call: Call
     await fillBox(box, picture?.folder);
     checkCall(call);
     box.state = 'running';
-    if (!spec.deferCommand) await startMain(state, box, call);
+    await furnish?.(state.open(box));
+    await startMain(state, box, call);
     if (spec.ttl !== undefined) setExpiry(state, box, spec.ttl);
     return box;
   } catch (error) {

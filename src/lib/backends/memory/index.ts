@@ -48,9 +48,9 @@ export function createMemoryBackend(options: MemoryBackendOptions = {}): MemoryB
   return {
     name: state.backend,
     manifest: state.manifest,
-    async create(spec, call) {
+    async create(spec, call, furnish) {
       checkCall(call);
-      return sandboxOf(state, await createBox(state, spec, call));
+      return sandboxOf(state, await createBox(state, spec, call, furnish));
     },
     async get(ref, call) {
       checkCall(call);

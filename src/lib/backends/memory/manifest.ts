@@ -26,7 +26,7 @@ export function manifestWith(derived: Manifest['capabilities']): Manifest {
     capabilities: { ...native.capabilities, ...derived },
     createOptions: [
       ...native.createOptions,
-      ...(derived.processes === undefined ? [] : (['command', 'deferCommand'] as const)),
+      ...(derived.processes === undefined ? [] : (['command'] as const)),
     ],
   };
 }
