@@ -60,9 +60,9 @@ fi
 if [ -z "$cpu" ] || [ -z "$memory" ] || [ -z "$pids" ]; then
   ticks=0 pages=0 count=0
   add() {
-    case $1 in Z | X) return 0 ;; esac
-    # Time of ended and reaped children too, else the counter would fall when they end.
+    # Time of children that have ended too, waited for or not, else the counter would fall when they end.
     ticks=$((ticks + ${12} + ${13} + ${14} + ${15}))
+    case $1 in Z | X) return 0 ;; esac
     count=$((count + 1))
   }
   for proc in /proc/[0-9]*; do

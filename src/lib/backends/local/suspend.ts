@@ -11,6 +11,8 @@ import { processesOf, signalProcesses } from './processes-of.ts';
 
 const PATIENCE_MS = 10_000;
 const LOOK_MS = 2;
+/** Time enough for a write that is under way. */
+const LOOKS_FOR_WAITING = 50;
 
 /** Resolves once nothing in sandbox `id` runs any more. */
 export async function freeze(id: string, init: InitProcess, call: Call): Promise<void> {
@@ -18,7 +20,8 @@ export async function freeze(id: string, init: InitProcess, call: Call): Promise
     const folder = freezerOf(init.cgroups) === undefined ? makeFreezer(systemCgroups(), id) : undefined;
     const freezer = freezerOf(folder === undefined ? init.cgroups : [folder]);
     if (freezer === undefined) {
-      await until(() => isStopped(init.pid), call);
+      let looks = 0;
+      await until(() => isStopped(init.pid, ++looks > LOOKS_FOR_WAITING), call);
       return;
     }
     writeFileSync(freezer.file, freezer.freeze);
@@ -55,10 +58,14 @@ function moveAll(init: number, folder: string, moved: Set<number>): number {
   return fresh.length;
 }
 
-/** Stops what still runs; a process that was born between the look and the signal is caught by the next round. */
-function isStopped(init: number): boolean {
+/**
+ * Stops what still runs; a process that was born between the look and the signal is caught by the next round. One that
+ * waits in the kernel (`D`) stops before it runs on, but may never get there: a shell waits so for a child that was
+ * stopped before it became a program.
+ */
+function isStopped(init: number, waitingCounts: boolean): boolean {
   signalProcesses(init, 'SIGSTOP');
-  const still = ['T', 't', 'Z', 'X', undefined];
+  const still = ['T', 't', 'Z', 'X', undefined, ...(waitingCounts ? ['D'] : [])];
   return processesOf(init).every((pid) => pid === init || still.includes(stateOf(pid)));
 }
 

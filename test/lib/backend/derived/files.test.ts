@@ -48,7 +48,7 @@ describe.each(['gnu', 'busybox'] as const)('with the programs of %s', (family) =
       type: 'file',
       size: 5,
       mode: 0o640,
-      modifiedAt: lstatSync(join(folder, 'f')).mtime.toISOString(),
+      modifiedAt: new Date(Math.floor(lstatSync(join(folder, 'f')).mtimeMs)).toISOString(),
       user: expect.any(String),
       group: expect.any(String),
     });
