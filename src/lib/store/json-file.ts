@@ -126,33 +126,19 @@ export function removeLeftovers(path: string): void {
 }
 
 function readOwnFile(path: string): string | undefined {
-  let fd: number;
   try {
-    // Non-blocking: a named pipe in this place must not hold us up.
-    fd = fs.openSync(path, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK);
-  } catch (error) {
-    if (hasErrno(error, 'ENOENT')) return undefined;
-    throw fileError('cannot read', path, error);
-  }
-  try {
-    const stat = fs.fstatSync(fd);
+    const stat = fs.statSync(path, { throwIfNoEntry: false });
+    if (stat === undefined) return undefined;
+    // A named pipe in this place would hold us up.
     if (!stat.isFile()) throw broken(path, 'it is not a regular file');
     if (stat.size > SIZE_LIMIT) throw broken(path, `it has more than ${SIZE_LIMIT} bytes`);
     refuseForeign(path, stat);
-    return readText(fd).replace(/^\uFEFF/, '');
+    return fs.readFileSync(path, 'utf8').replace(/^\uFEFF/, '');
   } catch (error) {
+    // It was there a moment ago.
+    if (hasErrno(error, 'ENOENT')) return undefined;
     throw fileError('cannot read', path, error);
-  } finally {
-    fs.closeSync(fd);
   }
-}
-
-/** Most files are far smaller, and a buffer of its own for each of a thousand takes longer than the reading. */
-const scratch = Buffer.alloc(16 * 1024);
-
-function readText(fd: number): string {
-  const size = fs.readSync(fd, scratch, 0, scratch.length, 0);
-  return size < scratch.length ? scratch.toString('utf8', 0, size) : fs.readFileSync(fd, 'utf8');
 }
 
 /** Somebody else's file could make us run their settings, so only our own and root's are taken. */

@@ -1,5 +1,5 @@
 /** The init process of a running sandbox: which one it is, and whether it still is that one. */
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { hasErrno, SbxError } from '../../errors.ts';
 import { readJsonFile, writeJsonFile } from '../../store/json-file.ts';
@@ -69,8 +69,6 @@ export function isAlive(mark: ProcessMark): boolean {
 
 /** The init process that `path` names, if it runs. */
 export function readInit(path: string): InitProcess | undefined {
-  // Most of a long list do not run, and an error for each that has no file takes its time.
-  if (!existsSync(path)) return undefined;
   const init = readInitFile(path);
   if (init === undefined || init.bootId !== currentBootId()) return undefined;
   return isAlive(init) ? init : undefined;

@@ -77,11 +77,18 @@ function validate(value: unknown): SandboxRecord {
   if (value.version !== 1)
     throw new SbxError('failed', `a sandbox's record has version ${String(value.version)}; this sbx knows 1`);
   const record = value as SandboxRecord;
-  const strings = [record.id, record.name, record.phase, record.createdAt, record.workdir, record.hostname];
-  const objects = [record.labels, record.env, record.limits, record.layers, record.base];
+  const { id, name, phase, createdAt, workdir, hostname, labels, env, limits, layers, base } = record;
+  const isText = (item: unknown) => typeof item === 'string';
+  const isObject = (item: unknown) => typeof item === 'object' && item !== null;
+  const texts =
+    isText(id) && isText(name) && isText(phase) && isText(createdAt) && isText(workdir) && isText(hostname);
   if (
-    strings.some((item) => typeof item !== 'string') ||
-    objects.some((item) => typeof item !== 'object' || item === null)
+    !texts ||
+    !isObject(labels) ||
+    !isObject(env) ||
+    !isObject(limits) ||
+    !isObject(layers) ||
+    !isObject(base)
   ) {
     throw new Error('a field of the sandbox is missing or of another kind');
   }
