@@ -9,12 +9,9 @@ import { codeOf, filesBelow, root, sources } from './sources.ts';
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 const tests = filesBelow('test', '.ts');
 
-/** The contract is one file, because whoever writes a backend reads all of it. */
-const LONGER = ['src/lib/backend/contract.ts'];
-
 test('no source is longer than 400 lines', () => {
   const long = [...filesBelow('src', '.ts', '.tsx', '.sh'), ...filesBelow('scripts', '.mjs')].filter(
-    (path) => read(path).split('\n').length > 401 && !LONGER.includes(path),
+    (path) => read(path).split('\n').length > 401,
   );
   expect(long).toEqual([]);
 });
