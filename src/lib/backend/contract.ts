@@ -9,9 +9,11 @@
  */
 import type { Duplex, Readable, Writable } from 'node:stream';
 import type { Archive, Files } from './contract-files.ts';
+import type { Sessions } from './contract-sessions.ts';
 import type { Manifest } from './manifest.ts';
 
 export type * from './contract-files.ts';
+export type * from './contract-sessions.ts';
 
 /** What comes along with each call: when to give up. */
 export interface Call {
@@ -87,6 +89,7 @@ export interface SandboxCapabilities {
   readonly stats?: (call: Call) => Promise<Stats>;
   /** Present when `exec` honours `spec.terminal`. */
   readonly terminal?: true;
+  readonly sessions?: Sessions;
 }
 
 export type SandboxState = 'creating' | 'running' | 'paused' | 'stopped' | 'failed';

@@ -19,6 +19,7 @@ export const CAPABILITIES = {
   listen: 'forward --reverse',
   stats: 'stats',
   terminal: 'exec -t',
+  sessions: 'shell, sessions, exec --session',
   prune: 'prune',
 } as const satisfies Record<CapabilityName, string>;
 
