@@ -62,7 +62,8 @@ async function bundle(folder, input, { plugins = [], fast = () => false } = {}) 
     dir: folder,
     format: 'esm',
     entryFileNames: '[name].js',
-    chunkFileNames: 'chunks/[name]-[hash].js',
+    // The chunk of the fast verbs is the program itself.
+    chunkFileNames: ({ name }) => (name === 'fast' ? 'run.js' : 'chunks/[name]-[hash].js'),
     codeSplitting: { groups: [{ name: 'fast', test: fast }] },
     // The bundled CommonJS requires built-ins only.
     banner: 'const require = process.getBuiltinModule;',
@@ -95,17 +96,19 @@ try {
   for (const file of FAST) reach(join(root, file));
   await bundle(
     `${temporary}/dist`,
-    { ...entries([...files, ...programs]), run: 'sbx:run' },
+    { ...entries([...files, ...programs]), facade: 'sbx:run' },
     {
       plugins: [runEntry(tableSource(classes, fast)), importsAtHand(fast)],
-      fast: (id) => fast.has(id) || id.startsWith('\0rolldown/'),
+      fast: (id) => fast.has(id) || id.startsWith('\0'),
     },
   );
+  await rm(`${temporary}/dist/facade.js`);
   for (const file of await readdir(`${temporary}/dist`, { recursive: true })) {
     if (!file.endsWith('.js')) continue;
     const path = `${temporary}/dist/${file}`;
     await writeFile(path, inAscii(lazyBuiltins(await readFile(path, 'utf8'))));
   }
+  await inlineRuntime(`${temporary}/dist`);
   const [{ allFlags }, { usageLine }] = await Promise.all(
     ['flags', 'suggest'].map((name) => probe(`src/lib/cli/${name}.ts`)),
   );
@@ -120,6 +123,35 @@ try {
 /** Node decodes a module that is not plain ASCII ten times slower; the sources have such signs in strings alone. */
 function inAscii(code) {
   return code.replace(/[^\0-\x7f]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** Puts the bundler's own few functions into run.js: a file of their own would be one more to find and open. */
+async function inlineRuntime(folder) {
+  const path = `${folder}/run.js`;
+  const code = await readFile(path, 'utf8');
+  const [statement, list, file] =
+    /import\s*\{([^}]*)\}\s*from\s*["']\.\/(chunks\/rolldown-runtime-[\w-]+\.js)["'];?/.exec(code) ?? [];
+  if (statement === undefined) throw new Error('run.js imports no runtime of the bundler');
+  const runtime = (await readFile(`${folder}/${file}`, 'utf8')).replace(/^const require\s*=[^;]*;/, '');
+  const own = names(/export\s*\{([^}]*)\};?\s*$/.exec(runtime)?.[1]);
+  for (const [exported, local] of Object.entries(names(list))) {
+    const original = Object.keys(own).find((name) => own[name] === exported);
+    if (original !== local) throw new Error(`the runtime's ${exported} is called ${local} in run.js`);
+  }
+  await writeFile(
+    path,
+    code.replace(statement, () => runtime.replace(/export\s*\{[^}]*\};?\s*$/, '')),
+  );
+}
+
+/** `a as b,c` → { a: 'b', c: 'c' } */
+function names(list = '') {
+  return Object.fromEntries(
+    list.split(',').map((each) => {
+      const [name, as = name] = each.trim().split(/\s+as\s+/);
+      return [name, as];
+    }),
+  );
 }
 
 /** The built form of a source file of the first pass. */
@@ -150,7 +182,8 @@ function tableSource(classes, fast) {
   return `
     import { start } from ${source('src/lib/cli/start.ts')};
     ${atHand.map(({ file }, index) => `import * as command${index} from ${source(file)};`).join('\n')}
-    await start({
+    // Not awaited: modules of commands import this one, and would wait for it.
+    start({
       root: import.meta.dirname + '/..',
       commands: { ${loaders.join(', ')} },
       aliases: ${JSON.stringify(aliases)},

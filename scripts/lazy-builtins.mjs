@@ -16,6 +16,7 @@ const SELDOM = new Set([
   'node:crypto',
   'node:fs/promises',
   'node:net',
+  'node:os',
   'node:readline',
   'node:stream',
   'node:stream/consumers',
@@ -61,8 +62,9 @@ function bindings(clause, name) {
   return all;
 }
 
-/** A function or, by its capital, a class that stands for the real one until it is used. */
+/** A function or, by its capital, a class that stands for the real one until it is used; `constants` is neither. */
 function later(source, imported) {
+  if (imported === 'constants') return `${source}.constants`;
   if (/^[a-z]/.test(imported)) return `(...args) => ${source}.${imported}(...args)`;
   const construct = `(_, args, target) => Reflect.construct(${source}.${imported}, args, target)`;
   return `new Proxy(function () {}, { construct: ${construct}, get: (_, key) => ${source}.${imported}[key] })`;

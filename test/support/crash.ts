@@ -146,7 +146,7 @@ function look({ root }: Client, seen: readonly string[], listed: readonly Listed
   for (const id of entries(join(root, 'sandboxes'))) {
     if (!ids.has(id)) left.push(`sandboxes/${id}`);
     for (const name of entries(join(root, 'sandboxes', id)))
-      if (!/^(record\.json|init\.json|upper|work|guest|identity)$/.test(name))
+      if (!/^(record\.json|init\.json|upper|work|guest|pipes|identity)$/.test(name))
         left.push(`sandboxes/${id}/${name}`);
     for (const name of entries(join(root, 'sandboxes', id, 'work')))
       if (name.startsWith('.old')) left.push(`sandboxes/${id}/work/${name}`);

@@ -59,7 +59,8 @@ export interface ContextParts {
   readonly flagDefaults?: FlagDefaults;
 }
 
-const systemClock: Clock = { now: () => new Date(), monotonic: () => performance.now() };
+/** Not by `performance`, which loads all of node:perf_hooks. */
+const systemClock: Clock = { now: () => new Date(), monotonic: () => Number(process.hrtime.bigint()) / 1e6 };
 
 /** Puts a context together; what is not given comes from the system. */
 export function createContext(parts: ContextParts): Context {

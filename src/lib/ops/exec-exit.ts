@@ -1,5 +1,4 @@
 /** From how a command ended to the exit code that stands for it. */
-import { constants } from 'node:os';
 import type { Exit } from '../backend/contract.ts';
 
 /** The exit code of a command that ran out of time, as coreutils' `timeout` has it. */
@@ -11,6 +10,7 @@ export const EXIT_OUTPUT_CLOSED = 141;
 /** The command's own code, or 128 + the number of the signal that ended it; 128 for a signal that this system does not know. */
 export function exitCodeOfCommand(exit: Exit): number {
   if ('code' in exit) return exit.code & 0xff;
-  const numbers: Readonly<Record<string, number>> = constants.signals;
+  // Most commands end by themselves, and node:os takes its time to load.
+  const numbers: Readonly<Record<string, number>> = process.getBuiltinModule('node:os').constants.signals;
   return 128 + (numbers[`SIG${exit.signal}`] ?? 0);
 }

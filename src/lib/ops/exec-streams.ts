@@ -8,31 +8,42 @@ import { kindOf, mayBeHandedOver } from './exec-descriptors.ts';
 export type Copied = 'all' | 'reader gone';
 
 /**
- * Copies `source` to `sink` until its end, and resolves when the last byte has left. `sink` is not ended.
- * @throws SbxError `failed` when `sink` cannot be written, or whatever `source` failed with.
+ * Copies `source` to the stream that `open` gives until its end, and resolves when the last byte has left. That stream
+ * is opened at the first byte, because opening one takes longer than many a command that prints nothing; it is not ended.
+ * @throws SbxError `failed` when it cannot be written, or whatever `source` failed with.
  */
-export function copyOutput(source: Readable, sink: Writable): Promise<Copied> {
+export function copyOutput(source: Readable, open: () => Writable): Promise<Copied> {
   return new Promise((settle, reject) => {
+    let sink: Writable | undefined;
     const onSinkError = (error: Error) => {
       source.unpipe(sink);
       if (hasErrno(error, 'EPIPE', 'EIO', 'ERR_STREAM_DESTROYED')) settle('reader gone');
       else if (error instanceof SbxError) reject(error);
       else reject(new SbxError('failed', `cannot write the output (${error.message})`, { cause: error }));
     };
-    sink.on('error', onSinkError);
     source.once('error', reject);
     source.once('end', () => {
+      if (sink === undefined) return settle('all');
       // The callback of an empty write comes after those of all writes before it.
       sink.write('', (error) => {
         if (error) return onSinkError(error);
-        sink.off('error', onSinkError);
+        sink?.off('error', onSinkError);
         settle('all');
       });
     });
     source.once('close', () => {
       if (!source.readableEnded && source.errored === null) settle('all');
     });
-    source.pipe(sink, { end: false });
+    source.once('data', (first: Buffer) => {
+      try {
+        sink = open();
+      } catch (error) {
+        return reject(error);
+      }
+      sink.on('error', onSinkError);
+      sink.write(first);
+      source.pipe(sink, { end: false });
+    });
   });
 }
 

@@ -100,7 +100,7 @@ export async function settle(
   let outputClosed = false;
   const copies = [
     running.stdout &&
-      copyOutput(running.stdout, ends.stdout()).then(async (copied) => {
+      copyOutput(running.stdout, ends.stdout).then(async (copied) => {
         if (copied === 'all') return;
         outputClosed = true;
         running.stdout?.destroy();
@@ -108,7 +108,7 @@ export async function settle(
         watch.end(KILL_GRACE);
       }),
     running.stderr &&
-      copyOutput(running.stderr, ends.stderr()).then((copied) => {
+      copyOutput(running.stderr, ends.stderr).then((copied) => {
         // What nobody reads is thrown away, so that the command is not held up by it.
         if (copied === 'reader gone') running.stderr?.resume();
       }),

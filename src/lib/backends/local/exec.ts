@@ -61,7 +61,7 @@ export async function execLocal(
           },
           words,
         ),
-      openPipes: (names) => openPipes(files.folder, names),
+      openPipes: (names) => openPipes(files.pipes, names),
       isRunning: () => isAlive(init) && (starting || !isEnding(files)),
     },
   );

@@ -4,7 +4,7 @@
  */
 
 import type { StdioOptions } from 'node:child_process';
-import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
 import { hasErrno } from '../../errors.ts';
 
 type Stdio = Exclude<StdioOptions, string>[number];
@@ -31,6 +31,9 @@ export function onlyThese(stdio: readonly Stdio[]): Stdio[] {
   return all;
 }
 
+/** Holds what is looked for in /proc/self/fdinfo/FD, `flags:` in its second line. */
+const beginning = Buffer.alloc(128);
+
 /** Everything of our own closes when another program is started, so what does not was there before us. */
 function inherited(): number[] {
   const all = readdirSync('/proc/self/fd').map(Number);
@@ -43,12 +46,17 @@ function inherited(): number[] {
 }
 
 function staysOpen(fd: number): boolean {
+  let info: number | undefined;
   try {
-    const flags = /^flags:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'latin1'))?.[1] ?? '0';
+    info = openSync(`/proc/self/fdinfo/${fd}`, 'r');
+    const text = beginning.toString('latin1', 0, readSync(info, beginning, 0, beginning.length, 0));
+    const flags = /^flags:\s*(\d+)$/m.exec(text)?.[1] ?? '0';
     return (Number.parseInt(flags, 8) & CLOSE_ON_EXEC) === 0;
   } catch (error) {
     // The one that the folder was read through.
     if (hasErrno(error, 'ENOENT')) return false;
     throw error;
+  } finally {
+    if (info !== undefined) closeSync(info);
   }
 }

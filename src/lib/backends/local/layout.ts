@@ -11,6 +11,7 @@
  *   sandboxes/ID/identity        its /etc/hosts, /etc/hostname and /etc/resolv.conf
  *   layers/ID/PART               read-only layers, shared by snapshots and sandboxes
  *   snapshots/ID.json
+ *   listing.json                 what was last said of many sandboxes, for the sake of speed: see listing.ts
  */
 import { join } from 'node:path';
 
@@ -59,6 +60,8 @@ export interface SandboxLayout {
   readonly upper: string;
   readonly work: string;
   readonly guest: string;
+  /** FIFOs for the streams of commands, made to spare. */
+  readonly pipes: string;
   readonly identity: string;
 }
 
@@ -75,6 +78,7 @@ export function sandboxLayout(layout: Layout, id: string): SandboxLayout {
     upper: `${folder}/upper`,
     work: `${folder}/work`,
     guest: `${folder}/guest`,
+    pipes: `${folder}/pipes`,
     identity: `${folder}/identity`,
   };
 }

@@ -19,8 +19,6 @@ import { readUnsettled } from './unsettled.ts';
 export const OLD_UPPER = '.old-upper';
 /** Names in a sandbox's folder that last no longer than one change. */
 const PASSING = /^(\.(record|init|unsettled)\.json\..*\.tmp|fstab\..*)$/;
-/** Ends of the streams of a command; without an init process there is no command. */
-const PIPE = /^\.pipe-/;
 
 /**
  * Brings a sandbox whose last change may have been cut short into a whole state: half-made and half-removed ones go,
@@ -87,8 +85,9 @@ export async function removeHalfSnapshots({ layout }: Local): Promise<void> {
 
 async function removeRubbish(files: SandboxLayout, lives: boolean): Promise<void> {
   for (const name of fs.readdirSync(files.folder))
-    if (PASSING.test(name) || (!lives && PIPE.test(name)))
-      fs.rmSync(join(files.folder, name), { force: true });
+    if (PASSING.test(name)) fs.rmSync(join(files.folder, name), { force: true });
+  // Some may have been taken by a client that was killed; without an init process there is no command that has them.
+  if (!lives) fs.rmSync(files.pipes, { recursive: true, force: true });
   if (!fs.existsSync(files.work)) return;
   for (const name of fs.readdirSync(files.work))
     if (name.startsWith('.old-')) await removeTree(join(files.work, name));

@@ -67,6 +67,15 @@ export function findId(layout: Layout, ref: string): string | undefined {
 export function findRecord(layout: Layout, ref: string, backend: string): SandboxRecord {
   const id = findId(layout, ref);
   const record = id === undefined ? undefined : readRecord(sandboxLayout(layout, id).record);
+  return presentRecord(record, ref, backend);
+}
+
+/** `record`, which was found for `ref`, if that is a whole sandbox; else the error that says why not. */
+export function presentRecord(
+  record: SandboxRecord | undefined,
+  ref: string,
+  backend: string,
+): SandboxRecord {
   if (record === undefined || record.phase === 'removing') throw noSandbox(ref, backend);
   if (record.phase === 'creating') {
     throw new SbxError('conflict', `sandbox '${ref}' is still being created`, {
