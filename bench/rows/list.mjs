@@ -1,6 +1,7 @@
 /** `ls` of many sandboxes. Their records are copies of one real record, so that there can be a thousand. */
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { interleave } from '../lib/measure.mjs';
 
 /** @type {import('../lib/report.mjs').Row[]} */
@@ -22,6 +23,8 @@ function many(id, count, state, target) {
       const peers = [];
       for (const each of [count, 10]) {
         const folder = await fabricate(world, `${id}-${each}`, each, state);
+        // Younger ones than this are read anew each time: see src/lib/backends/local/listing.ts.
+        await pause(2100);
         const listed = (await world.sbx(['ls', '--all', '--json'], folder)).match(/"id"/g)?.length;
         if (listed !== each) throw new Error(`ls lists ${listed} of ${each} sandboxes`);
         peers.push({ run: `SBX_STATE_DIR=${folder} sbx ls${all}` });

@@ -36,8 +36,8 @@ export interface ConformanceOptions {
   readonly timeout?: number;
 }
 
-/** `device paths`: `/dev/stdout` and `/dev/stderr` can be opened inside. */
-export type Feature = 'device paths';
+/** `device paths`: `/dev/stdout` and `/dev/stderr` can be opened inside. `new workdir`: one that is missing is made. */
+export type Feature = 'device paths' | 'new workdir';
 
 /** One backend under test. */
 export interface Harness extends ConformanceOptions {

@@ -15,6 +15,7 @@ import { placeConformance } from './place.ts';
 import { portsConformance } from './ports.ts';
 import { powerConformance } from './power.ts';
 import { processesConformance } from './processes.ts';
+import { sessionsConformance } from './sessions.ts';
 import { signalsConformance } from './signals.ts';
 import { snapshotsConformance } from './snapshots.ts';
 import { streamsConformance } from './streams.ts';
@@ -42,6 +43,7 @@ const topics: readonly Topic[] = [
   ['snapshots', snapshotsConformance, 'snapshots'],
   ['ports', portsConformance],
   ['background processes', processesConformance, 'processes'],
+  ['sessions', sessionsConformance, 'sessions'],
   ['files', filesConformance, 'files', 'archive'],
 ];
 

@@ -18,6 +18,8 @@ export type * from './contract-sessions.ts';
 /** What comes along with each call: when to give up. */
 export interface Call {
   readonly signal: AbortSignal;
+  /** For whoever waits: a part of the call that may take long begins, such as `pulling debian`. Never needed. */
+  readonly onStep?: ((text: string) => void) | undefined;
 }
 
 /** A configured place that has sandboxes. */
@@ -52,7 +54,7 @@ export interface BackendCapabilities {
   readonly prune?: (options: { readonly dryRun: boolean }, call: Call) => Promise<readonly PrunedItem[]>;
 }
 
-/** One isolated environment. A handle: holding one keeps nothing open. */
+/** One isolated environment. A handle: holding one keeps nothing open. `limitation`: why it can do less than others of its backend, such as `it was made with …`. */
 export interface Sandbox {
   readonly id: string;
   readonly name: string;
@@ -61,6 +63,7 @@ export interface Sandbox {
   /** Starts a command. Rejects with `conflict` when the sandbox does not run. A command that cannot be found or run is no rejection: it exits 127 or 126. Concurrent. Never retried. */
   exec(spec: ExecSpec, call: Call): Promise<Running>;
   readonly can: SandboxCapabilities;
+  readonly limitation?: string | undefined;
 }
 
 /** What a sandbox can do besides exec. Each is native or derived from exec; the manifest says which. */
@@ -113,6 +116,7 @@ export interface SandboxInfo {
   readonly limits?: Limits | undefined;
   readonly workdir?: string | undefined;
   readonly user?: string | undefined;
+  readonly isolation?: string | undefined;
   /** The main command's argv. */
   readonly command?: readonly string[] | undefined;
   /** Why it is not running, where known (`expired`, `out of memory`). */

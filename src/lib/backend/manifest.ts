@@ -26,6 +26,8 @@ export interface Manifest {
   readonly capabilities: Readonly<Partial<Record<CapabilityName, CapabilityKind>>>;
   /** Options of `create` that this backend honours; the others are refused before the call. */
   readonly createOptions: readonly CreateOption[];
+  /** What `create` makes a sandbox from when nothing is said, such as `a copy of this machine`. */
+  readonly plainSource?: string;
   readonly limits: {
     /** Longest `exec --timeout` in milliseconds; absent: no limit. */
     readonly execTimeoutMs?: number;

@@ -15,7 +15,12 @@ export function need<K extends keyof SandboxCapabilities>(
 ): NonNullable<SandboxCapabilities[K]> {
   const found = sandbox.can[capability];
   if (found !== undefined) return found as NonNullable<SandboxCapabilities[K]>;
-  throw unsupported(capability, sandbox.backend, having);
+  if (sandbox.limitation === undefined) throw unsupported(capability, sandbox.backend, having);
+  throw new SbxError(
+    'unsupported',
+    `sandbox '${sandbox.name}' does not support ${capability}: ${sandbox.limitation}`,
+    { backend: sandbox.backend, hint: 'make one that does: sbx create' },
+  );
 }
 
 /** Like {@link need} for a capability of the whole backend. */

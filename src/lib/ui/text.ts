@@ -1,10 +1,13 @@
 /** Text from elsewhere, made safe to show, measured and cut in terminal cells. Pure. */
 
 const HIDDEN = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]|\p{Cs}/gu;
+const ASCII = /^[\x20-\x7e]*$/;
 const NAMED: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\u001b': '\\e' };
 
 /** Control characters, text direction marks and lone surrogates as escapes, so that text cannot steer a terminal. */
 export function visible(text: string): string {
+  // Most text is, and a list of a thousand lines has five thousand of them.
+  if (ASCII.test(text)) return text;
   return text.replace(HIDDEN, (char) => {
     const code = char.codePointAt(0) ?? 0;
     return NAMED[char] ?? (code < 0x100 ? `\\x${hex(code, 2)}` : `\\u${hex(code, 4)}`);
@@ -15,7 +18,6 @@ function hex(code: number, width: number): string {
   return code.toString(16).padStart(width, '0');
 }
 
-const ASCII = /^[\x20-\x7e]*$/;
 const ZERO = /^[\p{Mn}\p{Me}\p{Cf}]/u;
 // Not \p{RGI_Emoji}: compiling that one costs more than all else that a command does before its work.
 const EMOJI = /^\p{Emoji_Presentation}|\ufe0f/u;
@@ -46,7 +48,9 @@ export function truncate(text: string, cells: number): string {
 
 /** Fills with spaces up to `cells` cells, on the right or the left. */
 export function pad(text: string, cells: number, align: 'left' | 'right' = 'left'): string {
-  const fill = ' '.repeat(Math.max(0, cells - width(text)));
+  const missing = cells - width(text);
+  if (missing <= 0) return text;
+  const fill = ' '.repeat(missing);
   return align === 'right' ? fill + text : text + fill;
 }
 

@@ -1,5 +1,5 @@
 /** Capabilities made from exec, as a sandbox's fields. The code behind each is loaded when it is first used. */
-import type { Archive, Files, Ports, Processes, SandboxCapabilities } from '../contract.ts';
+import type { Archive, Files, Ports, Processes, SandboxCapabilities, Sessions } from '../contract.ts';
 import type { DerivedPortsOptions } from './ports.ts';
 import type { ExecSandbox } from './run-guest.ts';
 import type { StatsOptions } from './stats.ts';
@@ -44,6 +44,25 @@ export function lazyProcesses(sandbox: ExecSandbox): Processes {
     async *logs(...args) {
       yield* (await load()).logs(...args);
     },
+  };
+}
+
+/** Named terminals that outlive the client, kept by dtach inside. */
+export function lazySessions(sandbox: ExecSandbox): Sessions {
+  return sessionsFrom(async () => (await import('./sessions.ts')).deriveSessions(sandbox));
+}
+
+/** Sessions whose code is loaded by the first call. */
+export function sessionsFrom(get: () => Promise<Sessions>): Sessions {
+  const load = once(get);
+  return {
+    create: async (...args) => (await load()).create(...args),
+    list: async (...args) => (await load()).list(...args),
+    kill: async (...args) => (await load()).kill(...args),
+    rename: async (...args) => (await load()).rename(...args),
+    attach: async (...args) => (await load()).attach(...args),
+    recording: async (...args) => (await load()).recording(...args),
+    surroundings: async (...args) => (await load()).surroundings(...args),
   };
 }
 

@@ -6,7 +6,9 @@ import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, readdir } from 'node:fs/promises';
 import { hasErrno } from '../../errors.ts';
 
-const { O_RDONLY, O_WRONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
+const { O_RDONLY, O_WRONLY, O_RDWR, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
+/** Linux's, which Node does not name. */
+const O_PATH = 0o10000000;
 
 /** What a missing, foreign or forbidden thing is told by: it is as good as not there. */
 const ABSENT = ['ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES', 'EPERM', 'ENXIO', 'ENAMETOOLONG'];
@@ -24,10 +26,20 @@ export async function openDirectoryIn(parent: FileHandle, name: string): Promise
 /** Opens a regular file in an open directory for reading. */
 export async function openFileIn(parent: FileHandle, name: string): Promise<FileHandle | undefined> {
   // Non-blocking, or a FIFO in the file's place would hold us up.
-  const file = await openOrAbsent(within(parent, name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  if (file === undefined) return undefined;
-  if ((await file.stat()).isFile()) return file;
-  await file.close();
+  return await regular(await openOrAbsent(within(parent, name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
+}
+
+/** Opens a regular file in an open directory for reading and writing. */
+export async function openWritableIn(parent: FileHandle, name: string): Promise<FileHandle | undefined> {
+  return await regular(await openOrAbsent(within(parent, name), O_RDWR | O_NOFOLLOW | O_NONBLOCK));
+}
+
+/** Opens a socket in an open directory, to be connected to by {@link pathOf}: not for reading or writing. */
+export async function openSocketIn(parent: FileHandle, name: string): Promise<FileHandle | undefined> {
+  const socket = await openOrAbsent(within(parent, name), O_PATH | O_NOFOLLOW);
+  if (socket === undefined) return undefined;
+  if ((await socket.stat()).isSocket()) return socket;
+  await socket.close();
   return undefined;
 }
 
@@ -84,6 +96,12 @@ export function pathOf(handle: FileHandle): string {
 
 function within(parent: FileHandle, name: string): string {
   return `${pathOf(parent)}/${name}`;
+}
+
+async function regular(file: FileHandle | undefined): Promise<FileHandle | undefined> {
+  if (file === undefined || (await file.stat()).isFile()) return file;
+  await file.close();
+  return undefined;
 }
 
 async function openOrAbsent(path: string, flags: number): Promise<FileHandle | undefined> {

@@ -14,7 +14,7 @@ export function busyParts(init: number, parts: readonly Part[]): Set<string> {
   const all = new Set(parts.map((part) => part.name));
   const busy = new Set<string>();
   const namespace = fs.readlinkSync(`/proc/${init}/ns/mnt`);
-  for (const pid of processesOf(init)) {
+  for (const pid of processesOf({ pid: init })) {
     try {
       // Mounts of its own: what we mount over would not reach it.
       if (fs.readlinkSync(`/proc/${pid}/ns/mnt`) !== namespace) return all;

@@ -45,6 +45,7 @@ export async function captureRunning(
     const moved = changed.filter((part) => !copied.includes(part));
     const layer = newId();
     try {
+      if (copied.length > 0) call.onStep?.('copying the files that are in use');
       for (const part of copied)
         await copyPart(init, join(files.upper, part.name), join(local.layout.layers, layer, part.name));
     } catch (cause) {

@@ -71,7 +71,7 @@ function whyNoNamespaces(problem: string): [detail: string, hint: string] {
   }
   return [
     `this system does not let us make them (${problem})`,
-    'in a container? It needs the right to make user namespaces. Else use another backend',
+    'in a container? It needs the right to make user namespaces. Else: sbx backend add, or without any walls: sbx create --isolation none',
   ];
 }
 

@@ -15,8 +15,8 @@ import { SYSTEM_PATH } from './system.ts';
 export interface CommandOptions {
   readonly sandbox: string;
   readonly backend: string;
-  /** Turns the argv that runs inside into the one that this machine runs. */
-  readonly join: (argv: readonly string[]) => [string, ...string[]];
+  /** Turns the argv that runs inside into the one that this machine runs; absent: it is the same one. */
+  readonly join?: ((argv: [string, ...string[]]) => [string, ...string[]]) | undefined;
   readonly env: Readonly<Record<string, string>>;
   readonly workdir: string;
   /** Makes pipes for the streams that are not handed over. */
@@ -46,7 +46,8 @@ export async function startCommand(spec: ExecSpec, options: CommandOptions): Pro
   const stdout = spec.handOver?.stdout ?? pipes.stdout?.theirs ?? 'ignore';
   const stderr =
     spec.terminal === undefined ? (spec.handOver?.stderr ?? pipes.stderr?.theirs ?? 'ignore') : stdout;
-  const [file, ...args] = options.join([
+  const { join = (words) => words } = options;
+  const [file, ...args] = join([
     '/bin/sh',
     '-c',
     'eval "$SBX_EXEC"',
@@ -57,7 +58,7 @@ export async function startCommand(spec: ExecSpec, options: CommandOptions): Pro
   let child: ChildProcess;
   try {
     child = spawn(file, args, {
-      env: commandEnvironment(options.env),
+      env: { ...commandEnvironment(options.env), ...(options.join === undefined ? { SBX_LEADS: '1' } : {}) },
       cwd: '/',
       // Its own group, so that the terminal's Ctrl-C is ours to pass on.
       detached: true,
@@ -98,7 +99,7 @@ function follow(child: ChildProcess, pipes: Pipes, options: CommandOptions, spec
   // The other end goes away when the sandbox does; `wait` tells that.
   control.once('error', closed);
   const answered = hear('ok');
-  const guard = keepAwake(child);
+  const guard = options.join === undefined ? undefined : keepAwake(child);
   const ended = new Promise<Exit>((resolve, reject) => {
     child.once('error', (cause) => reject(startError(cause, options)));
     child.once('exit', (code, signal) =>

@@ -8,13 +8,13 @@ import { changing, changingRecord, recover } from './change.ts';
 import type { Local } from './context.ts';
 import { eraseSandbox } from './erase.ts';
 import { readInit } from './init-process.ts';
+import { isolationOf } from './isolation.ts';
 import { collectLayers, usingLayers } from './layers.ts';
 import { sandboxLayout } from './layout.ts';
 import { planNetwork } from './network.ts';
 import { type StartSteps, startSandbox } from './power.ts';
 import { type SandboxRecord, writeRecord } from './record.ts';
 import { prepareRootfs } from './rootfs.ts';
-import { openSandbox } from './sandbox.ts';
 import { findSnapshot } from './snapshots.ts';
 import { ensureLayout, newId, takeName } from './store.ts';
 
@@ -29,7 +29,7 @@ const MACHINE: Source = { layers: {}, base: {}, env: {}, workdir: '/workspace' }
 /** `create` of the contract. */
 export async function create(
   local: Local,
-  spec: CreateSpec,
+  wanted: CreateSpec,
   call: Call,
   furnish?: Furnish,
 ): Promise<Sandbox> {
@@ -39,18 +39,14 @@ export async function create(
       hint: 'use another backend: sbx backend ls',
     });
   }
-  if (spec.isolation === 'none') {
-    throw new SbxError('unsupported', `backend '${local.name}' always isolates with namespaces`, {
-      backend: local.name,
-      hint: 'leave --isolation out',
-    });
-  }
+  const isolation = isolationOf(wanted.isolation);
+  const spec = isolation.plan(local, wanted);
   ensureLayout(local.layout);
   await recover(local);
   const plan = planNetwork(spec.network);
   const prepare = async (sandbox: Sandbox) => {
-    if (spec.user !== undefined) await checkUser(local, sandbox, spec.user);
-    if (spec.workdir !== undefined) await makeWorkdir(sandbox, spec.workdir, call);
+    if (isolation.hasOwnRoot && spec.user !== undefined) await checkUser(local, sandbox, spec.user);
+    if (isolation.hasOwnRoot && spec.workdir !== undefined) await makeWorkdir(sandbox, spec.workdir, call);
     await furnish?.(sandbox);
   };
   const prepares = spec.workdir !== undefined || spec.user !== undefined || furnish !== undefined;
@@ -150,7 +146,7 @@ async function make(
       record = await draft(local, id, spec, source, call);
       await startSandbox(local, record, call, steps);
       writeRecord(files.record, { ...record, phase: 'ready' });
-      return openSandbox(local, record);
+      return isolationOf(record.isolation).open(local, record);
     } catch (error) {
       await eraseSandbox(local, id, record);
       throw error;
@@ -167,6 +163,8 @@ async function draft(
   call: Call,
 ): Promise<SandboxRecord> {
   const { layers, base, rootfs, rootfsSource, snapshot } = source;
+  const { isolation = 'namespaces' } = spec;
+  const files = sandboxLayout(local.layout, id);
   const write = async (name: string): Promise<SandboxRecord> => {
     const record: SandboxRecord = {
       version: 1,
@@ -177,17 +175,17 @@ async function draft(
       expiresAt: spec.ttl === undefined ? undefined : new Date(Date.now() + spec.ttl).toISOString(),
       labels: spec.labels,
       env: { ...source.env, ...spec.env },
-      workdir: spec.workdir ?? source.workdir,
+      workdir: spec.workdir ?? isolationOf(isolation).workdir(files) ?? source.workdir,
       user: spec.user ?? source.user,
       hostname: spec.hostname ?? name.replaceAll(/[^A-Za-z0-9.-]/g, '-').slice(0, 63),
       network: spec.network,
       limits: spec.limits,
       command: spec.command,
       ...{ rootfs, rootfsSource, snapshot, layers, base },
-      isolation: 'namespaces',
+      isolation,
     };
     // The record says which name is ours before it is, so that whoever cleans up after us gives it back.
-    writeRecord(sandboxLayout(local.layout, id).record, record);
+    writeRecord(files.record, record);
     await takeName(local.layout, name, id, call, local.name);
     return record;
   };

@@ -47,13 +47,23 @@ export async function removeTree(path: string): Promise<void> {
   try {
     await run('rm', ['-rf', '--', path], { env: SYSTEM_ENV });
   } catch (cause) {
-    // A plain user cannot remove what the sandbox's other users own, but root of the sandbox can.
     if (isRoot())
       throw new SbxError(
         'failed',
         `cannot remove ${path}: ${String((cause as { stderr?: string }).stderr ?? cause).trim()}`,
         { cause },
       );
+    await removeAsPlainUser(path);
+  }
+}
+
+async function removeAsPlainUser(path: string): Promise<void> {
+  try {
+    // Folders that their owner has closed, as package caches are; it fails for what is another user's.
+    await run('chmod', ['-R', 'u+rwX', '--', path], { env: SYSTEM_ENV });
+    await run('rm', ['-rf', '--', path], { env: SYSTEM_ENV });
+  } catch {
+    // A plain user cannot remove what the sandbox's other users own, but root of the sandbox can.
     await removeAsSandboxRoot(path);
   }
 }
@@ -66,9 +76,11 @@ async function removeAsSandboxRoot(path: string): Promise<void> {
   });
   const control = child.stdio[3] as Duplex;
   const exited = once(child, 'exit');
-  const [said] = (await once(control, 'data')) as [Buffer];
-  mapIds(Number(said.toString('utf8').trim()));
-  control.write('go\n');
+  const said = await Promise.race([once(control, 'data') as Promise<[Buffer]>, exited.then(() => undefined)]);
+  if (said !== undefined) {
+    mapIds(Number(said[0].toString('utf8').trim()));
+    control.write('go\n');
+  }
   const [code] = (await exited) as [number | null];
   control.destroy();
   if (code !== 0)

@@ -68,7 +68,7 @@ export async function execLocal(
 }
 
 /** The kernel ends init last, so its processes are gone a moment before it is. */
-function isEnding(files: SandboxLayout): boolean {
+export function isEnding(files: SandboxLayout): boolean {
   if (existsSync(files.unsettled)) return true;
   const record = tryRecord(files.record);
   return record !== undefined && !(record instanceof SbxError) && isExpired(record);
@@ -92,14 +92,18 @@ export function runningInit(local: Local, record: SandboxRecord, path: string): 
   return init;
 }
 
-async function commandOf(spec: ExecSpec): Promise<{ argv: ExecSpec['argv']; env: Record<string, string> }> {
+/** The command itself, or the one that runs it on a terminal, with the variables that this needs. */
+export async function commandOf(
+  spec: ExecSpec,
+): Promise<{ argv: ExecSpec['argv']; env: Record<string, string> }> {
   if (spec.terminal === undefined) return { argv: spec.argv, env: {} };
   const { terminalCommand } = await import('../../guest/terminal.ts');
   const command = terminalCommand(spec.argv, spec.terminal);
   return { argv: command.argv, env: { ...command.env, TERM: spec.terminal.term ?? 'xterm-256color' } };
 }
 
-function resolveWorkdir(base: string, workdir: string | undefined): string {
+/** Where a command starts: `workdir`, which may be relative to the sandbox's own. */
+export function resolveWorkdir(base: string, workdir: string | undefined): string {
   if (workdir === undefined) return base;
   return workdir.startsWith('/') ? workdir : `${base.replace(/\/$/, '')}/${workdir}`;
 }

@@ -5,12 +5,14 @@ import type { Backend } from '../../backend/contract.ts';
 import type { BackendOptions } from '../../backend/registry.ts';
 import { SbxError } from '../../errors.ts';
 import type { Local } from './context.ts';
-import { brokenInfo, infoOf, isExpired } from './info.ts';
+import { brokenInfo, describe, isExpired } from './info.ts';
+import { openSandbox } from './isolation.ts';
 import { layoutAt, sandboxLayout } from './layout.ts';
+import { openListing } from './listing.ts';
 import { manifest } from './manifest.ts';
 import { tryRecord } from './record.ts';
-import { matches, openSandbox } from './sandbox.ts';
-import { allIds, findId, findRecord } from './store.ts';
+import { matches } from './sandbox.ts';
+import { allIds, findId, findRecord, presentRecord } from './store.ts';
 
 /** Opens the backend; touches no file. */
 export function openLocalBackend(
@@ -23,8 +25,10 @@ export function openLocalBackend(
   };
   const { name, layout } = local;
   /** What a killed client left of it would be in the way: it may be frozen. */
-  const recover = async (id: string) => {
-    if (existsSync(join(layout.pending, id))) await (await import('./change.ts')).recoverOne(local, id);
+  const recover = async (id: string): Promise<boolean> => {
+    if (!existsSync(join(layout.pending, id))) return false;
+    await (await import('./change.ts')).recoverOne(local, id);
+    return true;
   };
   return {
     name,
@@ -32,13 +36,14 @@ export function openLocalBackend(
     create: async (spec, call, furnish) => (await import('./create.ts')).create(local, spec, call, furnish),
     async get(ref) {
       const id = findId(layout, ref);
-      if (id !== undefined) {
-        // One whose record is broken can still be looked at and removed.
-        if (tryRecord(sandboxLayout(layout, id).record) instanceof SbxError)
-          return openSandbox(local, { id, name: ref });
-        await recover(id);
-      }
-      const record = findRecord(layout, ref, name);
+      const found = id === undefined ? undefined : tryRecord(sandboxLayout(layout, id).record);
+      // One whose record is broken can still be looked at and removed.
+      if (id !== undefined && found instanceof SbxError) return openSandbox(local, { id, name: ref });
+      const changed = id !== undefined && (await recover(id));
+      const record =
+        changed || found instanceof SbxError
+          ? findRecord(layout, ref, name)
+          : presentRecord(found, ref, name);
       if (isExpired(record)) {
         throw new SbxError('not_found', `sandbox '${ref}' has expired`, {
           backend: name,
@@ -49,8 +54,10 @@ export function openLocalBackend(
     },
     async *list(query, call) {
       if (existsSync(layout.pending)) await (await import('./change.ts')).recover(local);
-      for (const id of allIds(layout)) {
-        const record = tryRecord(sandboxLayout(layout, id).record);
+      const ids = allIds(layout);
+      const listing = openListing(layout, ids);
+      for (const id of ids) {
+        const { record, init } = listing.read(id);
         if (record instanceof SbxError) {
           const info = brokenInfo(local, id, record);
           local.notice(`${record.message}; ${record.hint}`);
@@ -62,9 +69,10 @@ export function openLocalBackend(
           await (await import('./destroy.ts')).destroy(local, id, true, call);
           continue;
         }
-        const info = infoOf(local, record);
+        const info = describe(local, record, init);
         if (matches(query, info.state, info.labels)) yield info;
       }
+      await listing.save();
     },
     destroy: async (ref, { force }, call) => (await import('./destroy.ts')).destroy(local, ref, force, call),
     check: async (call) => (await import('./check.ts')).checkLocal(layout.root, call),

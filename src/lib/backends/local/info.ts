@@ -2,23 +2,26 @@ import { statSync } from 'node:fs';
 import type { SandboxInfo, SandboxState } from '../../backend/contract.ts';
 import { SbxError } from '../../errors.ts';
 import type { Local } from './context.ts';
-import { type InitProcess, readInit } from './init-process.ts';
+import { isRunning, tryInit } from './init-process.ts';
 import { sandboxLayout } from './layout.ts';
+import type { Listed, ListedInit, ListedRecord } from './listing.ts';
 import type { SandboxRecord } from './record.ts';
 import { namesOf } from './store.ts';
 
 /** Everything known of a sandbox now. */
 export function infoOf(local: Local, record: SandboxRecord): SandboxInfo {
+  return describe(local, record, tryInit(sandboxLayout(local.layout, record.id).init));
+}
+
+/** {@link infoOf} from what was read already. @param last its init process, running or not. */
+export function describe(local: Local, record: ListedRecord, last: Listed['init']): SandboxInfo {
   const expired = isExpired(record);
-  let init: InitProcess | undefined;
-  try {
-    init = readInit(sandboxLayout(local.layout, record.id).init);
-  } catch (error) {
-    if (!(error instanceof SbxError)) throw error;
+  if (last instanceof SbxError) {
     const { name, createdAt, labels } = record;
-    const reason = `${error.message}; stop it: sbx stop ${name}`;
+    const reason = `${last.message}; stop it: sbx stop ${name}`;
     return { id: record.id, name, backend: local.name, state: 'failed', createdAt, labels, reason };
   }
+  const init = last !== undefined && isRunning(last) ? last : undefined;
   return {
     id: record.id,
     name: record.name,
@@ -35,6 +38,7 @@ export function infoOf(local: Local, record: SandboxRecord): SandboxInfo {
     workdir: record.workdir,
     user: record.user,
     command: record.command,
+    isolation: record.isolation === 'none' ? 'none' : undefined,
     reason: expired ? 'expired' : undefined,
   };
 }
@@ -53,11 +57,11 @@ export function brokenInfo(local: Local, id: string, error: SbxError): SandboxIn
 }
 
 /** Whether its time to live is over. */
-export function isExpired(record: SandboxRecord): boolean {
+export function isExpired(record: Pick<SandboxRecord, 'expiresAt'>): boolean {
   return record.expiresAt !== undefined && Date.parse(record.expiresAt) <= Date.now();
 }
 
-function stateOf(record: SandboxRecord, init: InitProcess | undefined): SandboxState {
+function stateOf(record: ListedRecord, init: ListedInit | undefined): SandboxState {
   if (record.phase === 'creating') return 'creating';
   if (init === undefined) return 'stopped';
   return init.paused ? 'paused' : 'running';

@@ -9,6 +9,7 @@
  *   pending/ID                   held while a sandbox is being changed; one that nobody holds is a change left half done
  *   names/NAME -> ID             a name is taken by making the link
  *   sandboxes/ID/identity        its /etc/hosts, /etc/hostname and /etc/resolv.conf
+ *   sandboxes/ID/home            the files of one without walls
  *   layers/ID/PART               read-only layers, shared by snapshots and sandboxes
  *   snapshots/ID.json
  *   listing.json                 what was last said of many sandboxes, for the sake of speed: see listing.ts
@@ -63,6 +64,8 @@ export interface SandboxLayout {
   /** FIFOs for the streams of commands, made to spare. */
   readonly pipes: string;
   readonly identity: string;
+  /** The working folder of one without walls, and HOME of its commands. */
+  readonly home: string;
 }
 
 /** The layout of sandbox `id`; touches no file. */
@@ -71,8 +74,8 @@ export function sandboxLayout(layout: Layout, id: string): SandboxLayout {
   const folder = `${layout.sandboxes}/${id}`;
   return {
     folder,
-    record: `${folder}/record.json`,
-    init: `${folder}/init.json`,
+    record: recordPath(layout, id),
+    init: initPath(layout, id),
     unsettled: `${folder}/unsettled.json`,
     networkPid: `${folder}/network.pid`,
     upper: `${folder}/upper`,
@@ -80,7 +83,18 @@ export function sandboxLayout(layout: Layout, id: string): SandboxLayout {
     guest: `${folder}/guest`,
     pipes: `${folder}/pipes`,
     identity: `${folder}/identity`,
+    home: `${folder}/home`,
   };
+}
+
+/** {@link SandboxLayout.record} alone. */
+export function recordPath(layout: Layout, id: string): string {
+  return `${layout.sandboxes}/${id}/record.json`;
+}
+
+/** {@link SandboxLayout.init} alone. */
+export function initPath(layout: Layout, id: string): string {
+  return `${layout.sandboxes}/${id}/init.json`;
 }
 
 /** Where the guest folder is inside a sandbox. */

@@ -21,8 +21,10 @@ export const manifest: Manifest = {
     listen: 'native',
     stats: 'native',
     terminal: 'native',
+    sessions: 'native',
     prune: 'native',
   },
+  plainSource: 'a copy of this machine',
   createOptions: [
     'name',
     'rootfs',

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import type { Duplex } from 'node:stream';
 import { promisify } from 'node:util';
 import type { Call } from '../../backend/contract.ts';
-import { SbxError } from '../../errors.ts';
+import { hasErrno, SbxError } from '../../errors.ts';
 import { ensureBase } from './base.ts';
 import { TOOLS_FOLDER } from './base-folders.ts';
 import { emptyParts, withoutSubmounts } from './host-folders.ts';
@@ -49,7 +49,9 @@ export async function startNamespaces(
   call: Call,
 ): Promise<InitProcess> {
   const files = sandboxLayout(layout, record.id);
+  call.onStep?.("looking at this machine's files");
   const base = await ensureBase(layout);
+  call.onStep?.('starting the sandbox');
   ensureUppers(layout, record);
   ensureGuestFolder(files.guest);
   writeIdentity(files.identity, record, options.network);
@@ -72,8 +74,10 @@ export async function startNamespaces(
     call.signal.throwIfAborted();
     await pivot(pid, root, keepsGroups);
     if (options.network.mode !== 'host') await loopbackUp(pid, keepsGroups);
-    if (options.network.mode === 'private')
+    if (options.network.mode === 'private') {
+      call.onStep?.('connecting the network');
       helpers.push(await connectNetwork(pid, options.network, files.networkPid));
+    }
     const init: InitProcess = {
       pid,
       startTicks: startTicksOf(pid) ?? '',
@@ -128,6 +132,8 @@ interface Stage {
 }
 
 const COMPLAINT_LIMIT = 4096;
+const NO_NAMESPACES =
+  'see why: sbx doctor; on another backend: sbx backend add; without any walls: sbx create --isolation none';
 
 /** This machine's shell without links, which would not lead to the same file below the tools' folder. */
 function systemShell(): string[] {
@@ -203,7 +209,10 @@ function startStage(
         `cannot make a sandbox on this machine: ${said || String((error as Error).message)}`,
         {
           backend,
-          hint: 'see what is missing: sbx doctor',
+          hint:
+            said?.startsWith('unshare: ') || hasErrno(error, 'ENOENT')
+              ? NO_NAMESPACES
+              : 'see what is missing: sbx doctor',
           cause: error,
         },
       );

@@ -1,12 +1,11 @@
 /** Starting and stopping a sandbox that exists. */
 import type { Call, Sandbox } from '../../backend/contract.ts';
-import { makeCgroups, possibleCgroups, systemCgroups } from './cgroup.ts';
+import { possibleCgroups, systemCgroups } from './cgroup.ts';
 import { changingRecord } from './change.ts';
 import type { Local } from './context.ts';
 import { readInit } from './init-process.ts';
+import { isolationOf } from './isolation.ts';
 import { sandboxLayout } from './layout.ts';
-import { startNamespaces } from './namespaces.ts';
-import { planNetwork } from './network.ts';
 import type { SandboxRecord } from './record.ts';
 import { shutDown } from './shut-down.ts';
 import { keepTime } from './time-to-live.ts';
@@ -31,16 +30,13 @@ export async function startSandbox(
 ): Promise<void> {
   const files = sandboxLayout(local.layout, record.id);
   await shutDown(local.layout, record.id, 0);
-  const network = planNetwork(record.network);
-  const roots = systemCgroups();
-  markUnsettled(files.unsettled, possibleCgroups(roots, record.id));
+  markUnsettled(files.unsettled, possibleCgroups(systemCgroups(), record.id));
   try {
-    const cgroups = makeCgroups(roots, record.id, record.limits);
-    await startNamespaces(local.layout, record, { network, cgroups, backend: local.name }, call);
+    const isolation = isolationOf(record.isolation);
+    await isolation.start(local, record, call);
     keepTime(files, record);
     if (prepare === undefined && (!main || record.command === undefined)) return settle(files.unsettled);
-    const { openSandbox } = await import('./sandbox.ts');
-    const sandbox = openSandbox(local, record);
+    const sandbox = isolation.open(local, record);
     await prepare?.(sandbox);
     if (main && record.command !== undefined)
       await sandbox.can.processes?.start({ argv: record.command, name: 'main' }, call);

@@ -20,6 +20,7 @@ export async function prepareRootfs(local: Local, path: string, call: Call): Pro
     throw new SbxError('not_found', `there is no rootfs at ${path}`, { backend: local.name });
   if (stat.isDirectory()) return checked(place, path);
   if (!stat.isFile()) throw new SbxError('usage', `the rootfs ${path} is neither a folder nor a tar archive`);
+  call.onStep?.('unpacking the root file system');
   const layer = join(local.layout.layers, newId());
   const folder = join(layer, 'rootfs');
   fs.mkdirSync(folder, { recursive: true, mode: 0o755 });

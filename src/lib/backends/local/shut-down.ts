@@ -5,6 +5,7 @@ import { hasErrno, SbxError } from '../../errors.ts';
 import { killInCgroups, possibleCgroups, removeCgroups, systemCgroups } from './cgroup.ts';
 import { type InitProcess, isAlive, type ProcessMark, readLastInit, removeInit } from './init-process.ts';
 import { type Layout, type SandboxLayout, sandboxLayout } from './layout.ts';
+import { killMarked } from './marked.ts';
 import { processesOf, signalProcesses } from './processes-of.ts';
 import { straysOf } from './strays.ts';
 import { thaw } from './suspend.ts';
@@ -12,29 +13,33 @@ import { readUnsettled, settle, tryMarkUnsettled } from './unsettled.ts';
 
 const LOOK_MS = 2;
 const BUSY_LOOKS = 2000;
-/** Init itself, and the sleep that it starts again when TERM has ended the first. */
-const IDLE_PROCESSES = 2;
+
+/** Init itself, and in a namespace of its own the sleep that it starts again when TERM has ended the first. */
+function idleProcesses(init: InitProcess): number {
+  return init.mark === undefined ? 2 : 1;
+}
 
 /** Ends every process of sandbox `id`: TERM, and KILL after `graceMs`. Not running is no error. */
 export async function shutDown(layout: Layout, id: string, graceMs: number): Promise<void> {
   const files = sandboxLayout(layout, id);
-  const init = lastInit(files.init, id);
+  const init = await lastInit(files.init, id);
   const unsettled = readUnsettled(files.unsettled);
   if (init === undefined && unsettled === undefined && !fs.existsSync(files.init)) return;
   if (init !== undefined && isAlive(init)) {
-    if (graceMs > 0 && signalProcesses(init.pid, 'SIGTERM') > 0) {
+    if (graceMs > 0 && signalProcesses(init, 'SIGTERM') > 0) {
       if (init.paused) thaw(id, init);
       const end = performance.now() + graceMs;
-      while (performance.now() < end && isAlive(init) && processesOf(init.pid).length > IDLE_PROCESSES)
+      while (performance.now() < end && isAlive(init) && processesOf(init).length > idleProcesses(init))
         await sleep(LOOK_MS);
     }
     if (unsettled === undefined) tryMarkUnsettled(files.unsettled, init.cgroups);
     // When init is killed the kernel kills all others. A frozen one would not die, and one whose client was killed while
     // it took a snapshot is frozen without being paused.
-    killMarked(init);
+    killInit(init);
     thaw(id, init);
     while (isAlive(init)) await sleep(LOOK_MS);
   }
+  if (init?.mark !== undefined) await killMarked(init.mark);
   for (const helper of init?.helpers ?? []) killHelper(helper);
   killUnnamedNetwork(files);
   const cgroups = [...(init?.cgroups ?? []), ...(unsettled ?? []), ...possibleCgroups(systemCgroups(), id)];
@@ -45,18 +50,19 @@ export async function shutDown(layout: Layout, id: string, graceMs: number): Pro
 }
 
 /** The last init process; one that cannot be known is looked for, and its processes are ended at once. */
-function lastInit(path: string, id: string): InitProcess | undefined {
+async function lastInit(path: string, id: string): Promise<InitProcess | undefined> {
   try {
     return readLastInit(path);
   } catch (error) {
     if (!(error instanceof SbxError)) throw error;
     for (const pid of straysOf(id)) killPid(pid);
+    await killMarked(id);
     return undefined;
   }
 }
 
-/** Kills a process if it still is the marked one. */
-function killMarked(mark: ProcessMark): void {
+/** Kills a process if it still is that one. */
+function killInit(mark: ProcessMark): void {
   if (isAlive(mark)) killPid(mark.pid);
 }
 

@@ -21,16 +21,13 @@ export async function freeze(id: string, init: InitProcess, call: Call): Promise
     const freezer = freezerOf(folder === undefined ? init.cgroups : [folder]);
     if (freezer === undefined) {
       let looks = 0;
-      await until(() => isStopped(init.pid, ++looks > LOOKS_FOR_WAITING), call);
+      await until(() => isStopped(init, ++looks > LOOKS_FOR_WAITING), call);
       return;
     }
     writeFileSync(freezer.file, freezer.freeze);
     // What is moved to a frozen cgroup freezes; children that were born meanwhile are found by the next look.
     const moved = new Set<number>();
-    await until(
-      () => (folder === undefined || moveAll(init.pid, folder, moved) === 0) && freezer.frozen(),
-      call,
-    );
+    await until(() => (folder === undefined || moveAll(init, folder, moved) === 0) && freezer.frozen(), call);
   } catch (error) {
     thaw(id, init);
     throw error;
@@ -40,12 +37,12 @@ export async function freeze(id: string, init: InitProcess, call: Call): Promise
 /** Lets everything run again. */
 export function thaw(id: string, init: InitProcess): void {
   const freezer = freezerOf([...init.cgroups, ...freezerFolders(systemCgroups(), id)]);
-  if (freezer === undefined) signalProcesses(init.pid, 'SIGCONT');
+  if (freezer === undefined) signalProcesses(init, 'SIGCONT');
   else writeFileSync(freezer.file, freezer.thaw);
 }
 
 /** Moves the processes that are not in `moved` yet; returns how many there were. */
-function moveAll(init: number, folder: string, moved: Set<number>): number {
+function moveAll(init: InitProcess, folder: string, moved: Set<number>): number {
   const fresh = processesOf(init).filter((pid) => !moved.has(pid));
   for (const pid of fresh) {
     try {
@@ -63,10 +60,10 @@ function moveAll(init: number, folder: string, moved: Set<number>): number {
  * waits in the kernel (`D`) stops before it runs on, but may never get there: a shell waits so for a child that was
  * stopped before it became a program.
  */
-function isStopped(init: number, waitingCounts: boolean): boolean {
+function isStopped(init: InitProcess, waitingCounts: boolean): boolean {
   signalProcesses(init, 'SIGSTOP');
   const still = ['T', 't', 'Z', 'X', undefined, ...(waitingCounts ? ['D'] : [])];
-  return processesOf(init).every((pid) => pid === init || still.includes(stateOf(pid)));
+  return processesOf(init).every((pid) => pid === init.pid || still.includes(stateOf(pid)));
 }
 
 async function until(done: () => boolean, call: Call): Promise<void> {

@@ -20,7 +20,7 @@ interface Timer {
 
 function startTimer(path: string, init: InitProcess, until: string): Timer {
   const seconds = Math.max(0, (Date.parse(until) - Date.now()) / 1000).toFixed(3);
-  const args = ['-c', script, 'sbx-ttl', seconds, String(init.pid), init.startTicks, path];
+  const args = ['-c', script, 'sbx-ttl', seconds, String(init.pid), init.startTicks, path, init.mark ?? ''];
   const child = spawn('/bin/sh', args, {
     ...HELPER,
     stdio: onlyThese(['ignore', 'ignore', 'ignore', 'pipe']),

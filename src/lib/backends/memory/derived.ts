@@ -5,6 +5,7 @@ import { deriveDial } from '../../backend/derived/dial.ts';
 import { deriveFiles } from '../../backend/derived/files.ts';
 import { derivePorts } from '../../backend/derived/ports.ts';
 import { deriveProcesses } from '../../backend/derived/processes.ts';
+import { deriveSessions } from '../../backend/derived/sessions.ts';
 import { deriveStats } from '../../backend/derived/stats.ts';
 
 /** The derived capabilities of `sandbox`. Its processes share the network of this machine, so only its own listeners count. */
@@ -15,6 +16,7 @@ export function deriveAll(sandbox: Sandbox): SandboxCapabilities {
     files: deriveFiles(sandbox),
     ports: derivePorts(sandbox, { ownedOnly: true }),
     processes: deriveProcesses(sandbox),
+    sessions: deriveSessions(sandbox),
     stats: deriveStats(sandbox, { network: false }),
   };
 }

@@ -38,5 +38,6 @@ export const memoryManifest: Manifest = manifestWith({
   files: 'derived',
   ports: 'derived',
   processes: 'derived',
+  sessions: 'derived',
   stats: 'derived',
 });
