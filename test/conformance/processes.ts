@@ -50,6 +50,17 @@ export function processesConformance(h: Harness): void {
     expect(await find(sandbox, id)).toMatchObject({ state: 'exited', exit: { code } });
   });
 
+  h.when(h.otherUser !== undefined)(
+    'another user gives names too, also after the first one did',
+    async () => {
+      const { user = '' } = h.otherUser ?? {};
+      const sandbox = await h.shared();
+      await of(sandbox).start({ argv: ['true'], name: 'of-the-first' }, call);
+      await of(sandbox).start({ argv: ['echo', 'said'], name: 'of-the-other', user, workdir: '/' }, call);
+      expect(await log(sandbox, 'of-the-other', { follow: true })).toBe('said\n');
+    },
+  );
+
   test('a name is taken while its process runs, and free afterwards', async () => {
     const sandbox = await h.sandbox();
     await of(sandbox).start({ argv: ['sleep', '1000'], name: 'one' }, call);

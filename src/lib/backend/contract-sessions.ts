@@ -16,6 +16,8 @@ export interface SessionInfo {
   readonly size?: TerminalSize | undefined;
   /** The process id of its shell, inside. */
   readonly pid?: number | undefined;
+  /** Whether its recording has all that it printed lately, has gaps (a full disk), or is not made for want of a tool. */
+  readonly recording?: 'whole' | 'partial' | 'none' | undefined;
   /** How its shell ended. */
   readonly exit?: Exit | undefined;
   readonly endedAt?: string | undefined;
@@ -70,7 +72,7 @@ export interface Sessions {
   surroundings(name: string, call: Call): Promise<SessionSurroundings>;
 }
 
-/** Working folder and environment of the session's shell, as they are now. */
+/** Working folder of the session's shell as it is now, and the environment that it was started with. */
 export interface SessionSurroundings {
   readonly workdir: string;
   readonly env: Readonly<Record<string, string>>;

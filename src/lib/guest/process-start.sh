@@ -54,22 +54,8 @@ prune() {
 }
 prune
 
-# Two starts of one name at once: the lock lets one of them see the other.
-lock() {
-  if command -v flock >/dev/null 2>&1 && { : >>"$all/.lock"; } 2>/dev/null; then
-    exec 9<"$all/.lock"
-    if flock 9 2>/dev/null; then return; fi
-  fi
-  tries=0
-  # Whoever holds it this long has died.
-  until mkdir "$all/.lock.d" 2>/dev/null || [ $tries -ge 100 ]; do
-    tries=$((tries + 1))
-    sleep 0.1 2>/dev/null || sleep 1
-  done
-  trap 'rmdir "$all/.lock.d" 2>/dev/null' EXIT
-}
 if [ -n "$name" ]; then
-  lock
+  lock "$all"
   for other in "$all"/*/; do
     taken=
     [ ! -e "$other/name" ] || read -r taken <"$other/name"

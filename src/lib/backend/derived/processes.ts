@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { SbxError } from '../../errors.ts';
+import lockScript from '../../guest/lock.sh';
 import killScript from '../../guest/process-kill.sh';
 import listScript from '../../guest/process-list.sh';
 import {
@@ -19,6 +20,7 @@ import { pickProcess } from '../pick-process.ts';
 import { deriveLogs } from './processes-logs.ts';
 import { type ExecSandbox, runGuest } from './run-guest.ts';
 
+const START = `${lockScript}\n${startScript}`;
 /** Signals that end or hold a process reach all that it started; the others are a message to its group. */
 const FAR_REACHING: readonly SignalName[] = ['TERM', 'KILL', 'INT', 'QUIT', 'STOP', 'CONT', 'ABRT'];
 const NAME_TAKEN = 10;
@@ -47,7 +49,7 @@ export function deriveProcesses(sandbox: ExecSandbox): Processes {
         const id = randomBytes(4).toString('hex');
         const args = [superviseScript, id, spec.name ?? '', spec.workdir ?? '', ...spec.argv];
         const { env, user } = spec;
-        const { stdout, stderr, exit } = await runGuest(sandbox, 'sbx-start', startScript, args, call, {
+        const { stdout, stderr, exit } = await runGuest(sandbox, 'sbx-start', START, args, call, {
           env,
           user,
         });

@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { SbxError } from '../../errors.ts';
+import lockScript from '../../guest/lock.sh';
 import commonScript from '../../guest/session-common.sh';
 import createScript from '../../guest/session-create.sh';
 import killScript from '../../guest/session-kill.sh';
@@ -46,7 +47,7 @@ export function deriveSessions(sandbox: ExecSandbox): Sessions {
     call: Call,
     options: Parameters<typeof runGuest>[5] = {},
   ): Promise<GuestResult> => {
-    const text = `${commonScript}\n${script}`;
+    const text = `${commonScript}\n${lockScript}\n${script}`;
     return runGuest(sandbox, `sbx-session-${name}`, text, args, call, options);
   };
   const list = async (call: Call, only = ''): Promise<SessionInfo[]> => {
