@@ -7,17 +7,19 @@ import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promi
 import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
+import { completionOf } from './completions.mjs';
 import { lazyBuiltins } from './lazy-builtins.mjs';
 import { manifestOf } from './manifest.mjs';
 import { slimOclif } from './slim-oclif.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 process.chdir(root);
-const { version } = JSON.parse(await readFile('package.json', 'utf8'));
+const { version, oclif } = JSON.parse(await readFile('package.json', 'utf8'));
 
 /** What the fast verbs run, modules that they import at run time included. */
 const FAST = [
   'src/lib/cli/start.ts',
+  'src/commands/completion/complete.ts',
   'src/commands/exec.ts',
   'src/commands/ls.ts',
   'src/commands/run.ts',
@@ -109,10 +111,12 @@ try {
     await writeFile(path, inAscii(lazyBuiltins(await readFile(path, 'utf8'))));
   }
   await inlineRuntime(`${temporary}/dist`);
-  const [{ allFlags }, { usageLine }] = await Promise.all(
+  const [{ allFlags, baseFlags }, { usageLine }] = await Promise.all(
     ['flags', 'suggest'].map((name) => probe(`src/lib/cli/${name}.ts`)),
   );
   const manifest = manifestOf(classes, { allFlags, usageLine, version });
+  const completion = completionOf(manifest, { baseFlags, topics: oclif.topics });
+  await writeFile(`${temporary}/dist/completion.json`, `${JSON.stringify(completion)}\n`);
   await rm('dist', { recursive: true, force: true });
   await rename(`${temporary}/dist`, 'dist');
   await writeFile('oclif.manifest.json', `${JSON.stringify(manifest, null, 2)}\n`);

@@ -15,6 +15,8 @@ export function manifestOf(classes, { allFlags, usageLine, version }) {
       hiddenAliases: [],
       hidden: Class.hidden ?? false,
       strict: Class.strict ?? true,
+      strictCommandArgument: Class.strictCommandArgument,
+      commandNeedsDashes: Class.commandNeedsDashes,
       hasDynamicHelp: false,
       pluginName: 'sbx-cli',
       pluginType: 'core',
@@ -37,8 +39,9 @@ function filled(text, id) {
     .replaceAll('<%= command.id %>', id.replaceAll(':', ' '));
 }
 
-function argData(name, { description, required, multiple, options, hidden, default: preset }) {
-  return { name, description, required, multiple, options, hidden, default: plain(preset) };
+function argData(name, arg) {
+  const { description, required, multiple, options, completes, hidden, default: preset } = arg;
+  return { name, description, required, multiple, options, completes, hidden, default: plain(preset) };
 }
 
 function flagData(name, flag) {
@@ -55,12 +58,13 @@ function flagData(name, flag) {
     aliases,
     charAliases,
   } = flag;
-  const { dependsOn, exclusive, helpValue, multiple, options, delimiter, allowNo, default: preset } = flag;
+  const { dependsOn, exclusive, helpValue, multiple, options, completes, delimiter } = flag;
+  const { allowNo, default: preset } = flag;
   const common = { name, type, char, summary, description, env, hidden, required, helpGroup, helpLabel };
   const rest = { aliases, charAliases, dependsOn, exclusive, default: plain(preset) };
   return type === 'boolean'
     ? { ...common, ...rest, allowNo }
-    : { ...common, ...rest, helpValue, multiple, options, delimiter, hasDynamicHelp: false };
+    : { ...common, ...rest, helpValue, multiple, options, completes, delimiter, hasDynamicHelp: false };
 }
 
 function plain(preset) {

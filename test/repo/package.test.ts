@@ -31,7 +31,7 @@ beforeAll(() => {
 
 test('it holds the program, its licence and its documents, and nothing else', () => {
   const wanted =
-    /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|oclif\.manifest\.json|bin\/run\.js|dist\/.*\.js|docs\/.*\.md|completions\/[^/]+)$/;
+    /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|oclif\.manifest\.json|bin\/run\.js|dist\/.*\.js|dist\/completion\.json|docs\/.*\.md|completions\/[^/]+)$/;
   expect(paths.filter((path) => !wanted.test(path))).toEqual([]);
   for (const path of ['README.md', 'LICENSE', 'CHANGELOG.md', 'docs/architecture.md', 'docs/security.md'])
     expect(paths).toContain(path);
@@ -41,7 +41,8 @@ test('it holds every command and program of ours', () => {
   const built = [...filesBelow('src/commands', '.ts', '.tsx'), ...filesBelow('src/lib', '.entry.ts')].map(
     (path) => path.replace(/^src/, 'dist').replace(/\.tsx?$/, '.js'),
   );
-  for (const path of ['bin/run.js', 'dist/run.js', 'oclif.manifest.json', ...built])
+  const completion = ['completions/_sbx', 'completions/sbx.bash', 'dist/completion.json'];
+  for (const path of ['bin/run.js', 'dist/run.js', 'oclif.manifest.json', ...completion, ...built])
     expect(paths).toContain(path);
   expect(packed.files.find(({ path }) => path === 'bin/run.js')?.mode).toBe(0o755);
 });
@@ -84,6 +85,8 @@ describe('installed in an empty folder, with what it depends on and nothing that
     const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
     expect(sbx('--version')).toBe(`sbx ${version}\n`);
     expect(sbx('exec', '--help')).toContain('Usage:');
+    expect(sbx('completion', 'bash')).toContain('complete -F _sbx sbx');
+    expect(sbx('completion', 'complete', 'fish', 'snap')).toContain('snapshot\t');
   });
 
   test('it finds the packages that it loads late', () => {

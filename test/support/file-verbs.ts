@@ -6,11 +6,12 @@ import type { Sandbox } from '../../src/lib/backend/contract.ts';
 import type { Backends } from '../../src/lib/backend/registry.ts';
 import { deriveAll } from '../../src/lib/backends/memory/derived.ts';
 import { createMemoryBackend } from '../../src/lib/backends/memory/index.ts';
-import { createContext } from '../../src/lib/cli/context.ts';
+import { type Clock, createContext } from '../../src/lib/cli/context.ts';
 import { main } from '../../src/lib/cli/main.ts';
 import { type MemoryIoOptions, memoryIo } from '../../src/lib/cli/memory-io.ts';
 import { SignalHub } from '../../src/lib/cli/signals.ts';
 import { open, scrap } from '../lib/ops/copy/trees.ts';
+import { clockWith, timeless } from './later.ts';
 
 const commands = {
   cp: () => import('../../src/commands/cp.ts'),
@@ -25,6 +26,8 @@ const commands = {
 
 export interface RunOptions extends MemoryIoOptions {
   readonly signals?: SignalHub;
+  /** Of the clock. Default: nobody ever waits long. */
+  readonly later?: Clock['later'];
   /** Asked again and again with what stands on stdout; true: INT arrives. */
   readonly interruptWhen?: (stdout: string) => boolean;
 }
@@ -81,9 +84,10 @@ export async function fileVerbs(): Promise<FileVerbs> {
   return {
     here,
     ...folders,
-    async run(argv, { signals = new SignalHub(), interruptWhen, ...ioOptions } = {}) {
+    async run(argv, { signals = new SignalHub(), interruptWhen, later = timeless, ...ioOptions } = {}) {
       const io = memoryIo(ioOptions);
-      const context = createContext({ io, env: {}, signals, openBackends: async () => backends });
+      const clock = clockWith(later);
+      const context = createContext({ io, env: {}, signals, clock, openBackends: async () => backends });
       const looking = setInterval(() => {
         if (interruptWhen?.(io.stdout.text) !== true) return;
         clearInterval(looking);

@@ -8,16 +8,28 @@ export default class BackendAdd extends SbxCommand<typeof BackendAdd> {
   static summary = 'add a backend to the configuration';
   static description =
     'Secrets are never stored: name the environment variable that has one. See what a type can do with `sbx capabilities`.';
-  static args = { name: Args.string({ required: true, description: 'what to call it' }) };
+  static args = { name: Args.string({ required: true, completes: 'none', description: 'what to call it' }) };
   static flags = {
-    type: Flags.string({ required: true, summary: 'the type of backend', helpValue: '<type>' }),
-    set: Flags.string({ multiple: true, summary: 'an option of the type', helpValue: '<option>=<value>' }),
+    type: Flags.string({
+      required: true,
+      completes: 'backend-type',
+      summary: 'the type of backend',
+      helpValue: '<type>',
+    }),
+    set: Flags.string({
+      multiple: true,
+      completes: 'backend-option',
+      summary: 'an option of the type',
+      helpValue: '<option>=<value>',
+    }),
     'set-env': Flags.string({
       multiple: true,
+      completes: 'backend-option',
       summary: 'an option whose value is in an environment variable',
       helpValue: '<option>=<variable>',
     }),
     'token-env': Flags.string({
+      completes: 'local-variable',
       summary: "the environment variable that holds the type's secret",
       helpValue: '<variable>',
     }),

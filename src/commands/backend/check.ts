@@ -7,7 +7,12 @@ import { checkView, hintLines } from '../../lib/ui/check-view.ts';
 export default class BackendCheck extends SbxCommand<typeof BackendCheck> {
   static summary = 'ask a backend whether it works';
   static description = 'Exits with 1 when a check fails; warnings are fine.';
-  static args = { name: Args.string({ description: 'a configured backend; without it, the default one' }) };
+  static args = {
+    name: Args.string({
+      completes: 'backend',
+      description: 'a configured backend; without it, the default one',
+    }),
+  };
   static examples = ['<%= config.bin %> backend check', '<%= config.bin %> backend check prod --json'];
 
   async run(): Promise<number> {

@@ -8,7 +8,13 @@ import { visible } from '../../lib/ui/text.ts';
 /** Prints one setting. */
 export default class ConfigGet extends SbxCommand<typeof ConfigGet> {
   static summary = 'print one setting of the config file';
-  static args = { key: Args.string({ required: true, description: 'such as backend or defaults.memory' }) };
+  static args = {
+    key: Args.string({
+      required: true,
+      completes: 'setting',
+      description: 'such as backend or defaults.memory',
+    }),
+  };
   static examples = ['<%= config.bin %> config get backend', '<%= config.bin %> config get defaults.memory'];
 
   async run(): Promise<undefined> {

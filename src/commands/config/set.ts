@@ -12,11 +12,12 @@ export default class ConfigSet extends SbxCommand<typeof ConfigSet> {
     'KEY is `backend` (the default), `defaults.FLAG` (the value of a flag that is not given) or `backends.NAME.OPTION`. ' +
     'A flag on the command line wins over its environment variable, which wins over the config file.';
   static args = {
-    key: Args.string({ required: true, description: 'what to change' }),
-    value: Args.string({ description: 'the new value' }),
+    key: Args.string({ required: true, completes: 'setting', description: 'what to change' }),
+    value: Args.string({ completes: 'none', description: 'the new value' }),
   };
   static flags = {
     'from-env': Flags.string({
+      completes: 'local-variable',
       summary: 'take the value from this environment variable each time; for secrets',
       helpValue: '<variable>',
     }),

@@ -6,7 +6,9 @@ import { unsetConfig } from '../../lib/ops/config.ts';
 /** Removes one setting. */
 export default class ConfigUnset extends SbxCommand<typeof ConfigUnset> {
   static summary = 'remove one setting from the config file';
-  static args = { key: Args.string({ required: true, description: 'such as defaults.memory' }) };
+  static args = {
+    key: Args.string({ required: true, completes: 'setting', description: 'such as defaults.memory' }),
+  };
   static examples = ['<%= config.bin %> config unset defaults.memory'];
 
   async run(): Promise<undefined> {

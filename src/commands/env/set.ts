@@ -19,12 +19,22 @@ export default class EnvSet extends SbxCommand<typeof EnvSet> {
   static args = {
     sandbox: Args.string({
       required: true,
+      completes: 'sandbox',
       description: 'name, id or BACKEND/NAME; may be left out before K=V',
     }),
-    variable: Args.string({ multiple: true, description: 'K=V, or K for your own value' }),
+    variable: Args.string({
+      multiple: true,
+      completes: 'variable|local-variable',
+      description: 'K=V, or K for your own value',
+    }),
   };
   static flags = {
-    'env-file': Flags.string({ multiple: true, helpValue: '<file>', summary: 'file with one K=V a line' }),
+    'env-file': Flags.string({
+      multiple: true,
+      completes: 'file',
+      helpValue: '<file>',
+      summary: 'file with one K=V a line',
+    }),
   };
 
   async run(): Promise<undefined> {

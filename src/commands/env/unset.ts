@@ -12,8 +12,8 @@ export default class EnvUnset extends SbxCommand<typeof EnvUnset> {
   static examples = ['<%= config.bin %> env unset box MODE LANG'];
   static usage = 'SANDBOX NAME…';
   static args = {
-    sandbox: Args.string({ required: true, description: 'name, id or BACKEND/NAME' }),
-    variable: Args.string({ multiple: true, description: 'names' }),
+    sandbox: Args.string({ required: true, completes: 'sandbox', description: 'name, id or BACKEND/NAME' }),
+    variable: Args.string({ multiple: true, completes: 'variable', description: 'names' }),
   };
   static flags = {
     'ignore-missing': Flags.boolean({ summary: 'a name that is not set is no error' }),

@@ -14,7 +14,7 @@ export default class FilesMkdir extends SbxCommand<typeof FilesMkdir> {
   ];
   static args = fileArgs;
   static flags = {
-    mode: Flags.string({ helpValue: '<octal>', summary: 'permissions, such as 755' }),
+    mode: Flags.string({ completes: 'none', helpValue: '<octal>', summary: 'permissions, such as 755' }),
     parents: Flags.boolean({
       char: 'p',
       summary: 'missing folders above it too; one that is there is no error',

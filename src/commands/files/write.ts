@@ -16,9 +16,12 @@ export default class FilesWrite extends SbxCommand<typeof FilesWrite> {
     '<%= config.bin %> files write box /usr/local/bin/tool ./tool --mode 755',
     '<%= config.bin %> files write box logs/deep/a.txt ./a.txt -p',
   ];
-  static args = { ...fileArgs, file: Args.string({ description: 'local file; left out: standard input' }) };
+  static args = {
+    ...fileArgs,
+    file: Args.string({ completes: 'file', description: 'local file; left out: standard input' }),
+  };
   static flags = {
-    mode: Flags.string({ helpValue: '<octal>', summary: 'permissions, such as 644' }),
+    mode: Flags.string({ completes: 'none', helpValue: '<octal>', summary: 'permissions, such as 644' }),
     parents: Flags.boolean({ char: 'p', summary: 'make missing folders' }),
   };
 

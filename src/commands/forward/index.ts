@@ -29,6 +29,7 @@ export default class Forward extends SbxCommand<typeof Forward> {
     // One list: the parser takes no optional argument before it, and a sandbox may be left out.
     spec: Args.string({
       multiple: true,
+      completes: 'sandbox:running|port then port',
       description: 'a sandbox (name, id or BACKEND/NAME), then what to forward',
     }),
   };
@@ -36,16 +37,18 @@ export default class Forward extends SbxCommand<typeof Forward> {
     reverse: Flags.boolean({ summary: 'listen in the sandbox and connect to this machine' }),
     unix: Flags.string({
       multiple: true,
+      completes: 'file',
       helpValue: '<path:port>',
       summary: 'listen on a Unix socket of this machine',
     }),
     all: Flags.boolean({ summary: 'forward whatever listens in the sandbox, as it comes and goes' }),
     address: Flags.string({
+      completes: 'none',
       helpValue: '<ip>',
       summary: 'address of this machine to use instead of 127.0.0.1',
     }),
     background: Flags.boolean({ summary: 'return once it listens and leave it running; see forward ls' }),
-    'background-id': Flags.string({ hidden: true }),
+    'background-id': Flags.string({ completes: 'none', hidden: true }),
   };
 
   async run(): Promise<undefined> {

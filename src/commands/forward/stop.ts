@@ -10,7 +10,9 @@ export default class ForwardStop extends SbxCommand<typeof ForwardStop> {
   static summary = 'end forwards that run in the background';
   static aliases = ['forward rm'];
   static examples = ['<%= config.bin %> forward stop 3fa2c1', '<%= config.bin %> forward stop --all'];
-  static args = { id: Args.string({ multiple: true, description: 'as sbx forward ls shows it' }) };
+  static args = {
+    id: Args.string({ multiple: true, completes: 'forward', description: 'as sbx forward ls shows it' }),
+  };
   static flags = { all: Flags.boolean({ summary: 'end all of them' }) };
 
   async run(): Promise<undefined> {

@@ -30,7 +30,8 @@ export interface SplitArgv {
   readonly help: boolean;
 }
 
-interface Lookup {
+/** Flags by what is typed: names and other names behind `--`, letters behind `-`. */
+export interface Lookup {
   readonly long: ReadonlyMap<string, FlagShape>;
   readonly short: ReadonlyMap<string, FlagShape>;
 }
@@ -91,7 +92,8 @@ export function verbFirst(
   return [verb, ...argv.slice(0, i), ...argv.slice(i + 1)];
 }
 
-function lookupOf(flags: Readonly<Record<string, FlagShape>>): Lookup {
+/** Flags by what is typed. */
+export function lookupOf(flags: Readonly<Record<string, FlagShape>>): Lookup {
   const long = new Map<string, FlagShape>();
   const short = new Map<string, FlagShape>();
   for (const [name, flag] of Object.entries(flags)) {
@@ -108,8 +110,8 @@ function isKnown(word: string, { long, short }: Lookup): boolean {
   return long.has(name) || (name.startsWith('no-') && long.get(name.slice(3))?.allowNo === true);
 }
 
-/** Whether the word after this flag is its value. */
-function wantsNext(word: string, { long, short }: Lookup): boolean {
+/** Whether the word after this flag is its value. @throws SbxError `usage` when a value is given to a flag that takes none. */
+export function wantsNext(word: string, { long, short }: Lookup): boolean {
   if (word.startsWith('--')) {
     const equals = word.indexOf('=');
     const flag = long.get(equals < 0 ? word.slice(2) : word.slice(2, equals));

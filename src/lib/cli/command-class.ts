@@ -10,7 +10,7 @@ export interface Runnable {
 
 /** The static side of a command. Its id comes from its file: `commands/ports/wait.ts` is `ports:wait`. */
 export interface CommandClass {
-  new (context: Context, input: ParsedInput): Runnable;
+  new (context: Context, input: ParsedInput, table?: CommandTable): Runnable;
   /** One line, lower case, without a full stop. */
   readonly summary: string;
   readonly description?: string;
@@ -21,6 +21,8 @@ export interface CommandClass {
   readonly flags?: FlagInput;
   readonly aliases?: readonly string[];
   readonly hidden?: boolean;
+  /** true: every word is the command's own, `--help` too: nothing is parsed, and neither environment nor config is asked. */
+  readonly raw?: boolean;
   /** false: more arguments than declared are allowed. */
   readonly strict?: boolean;
   /** How many arguments stand before an inner command, which then begins at the next word or at `--`. */

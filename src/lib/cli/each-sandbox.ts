@@ -9,11 +9,13 @@ import { Args } from './flags.ts';
 /** The argument of a verb that takes many sandboxes. */
 export const sandboxesArg = Args.string({
   multiple: true,
+  completes: 'sandbox',
   description: 'names, ids or BACKEND/NAME; left out: $SBX_SANDBOX, or the obvious one',
 });
 
 /** The argument of a verb that takes one sandbox. */
 export const sandboxArg = Args.string({
+  completes: 'sandbox',
   description: 'name, id or BACKEND/NAME; left out: $SBX_SANDBOX, or the only running one',
 });
 

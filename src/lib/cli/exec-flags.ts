@@ -22,6 +22,7 @@ export const execFlags = {
     parse: async (text) => timeoutOf(text),
   }),
   shell: Flags.string({
+    completes: 'none',
     helpValue: '<text>',
     summary: 'text for /bin/sh to run; the words after it are its $1, $2, …',
   }),

@@ -8,8 +8,11 @@ import { Args } from './flags.ts';
 
 /** The arguments; the first is the path when it stands alone. */
 export const fileArgs = {
-  sandbox: Args.string({ description: 'name, id or BACKEND/NAME; may be left out' }),
-  path: Args.string({ description: 'path in the sandbox; relative to its workdir' }),
+  sandbox: Args.string({
+    completes: 'sandbox:running|path',
+    description: 'name, id or BACKEND/NAME; may be left out',
+  }),
+  path: Args.string({ completes: 'path', description: 'path in the sandbox; relative to its workdir' }),
 };
 
 /** The sandbox and the path that the words mean. @throws SbxError `usage` without a path. */

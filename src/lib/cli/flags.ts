@@ -15,14 +15,28 @@ export type FlagInput = Interfaces.FlagInput;
 /** A map of arguments as a command declares it. */
 export type ArgInput = Interfaces.ArgInput;
 
+/**
+ * What an argument or the value of a flag is, for completion: a name of completion/completers.ts, or several with `|`
+ * between them. In a list ` then ` stands between its first word and those after it. `options` complete by themselves.
+ */
+export type Completable = { readonly completes?: string };
+
+/** As a plain object, because oclif knows no such property of a kind of flag. */
+const freeText: object = { completes: 'none' } satisfies Completable;
+
 /** A flag that takes a duration such as `30s` or `1h30m`; its value is in milliseconds. */
 export const duration = Flags.custom<number>({
+  ...freeText,
   helpValue: '<duration>',
   parse: async (text) => parseDuration(text),
 });
 
 /** A flag that takes a size such as `512m` or `2g`; its value is in bytes. */
-export const size = Flags.custom<number>({ helpValue: '<size>', parse: async (text) => parseSize(text) });
+export const size = Flags.custom<number>({
+  ...freeText,
+  helpValue: '<size>',
+  parse: async (text) => parseSize(text),
+});
 
 /** The formats that `--output` takes. */
 export const FORMATS = ['table', 'wide', 'json', 'jsonl', 'yaml', 'name'] as const;
@@ -43,6 +57,7 @@ export const baseFlags = {
   }),
   backend: Flags.string({
     char: 'b',
+    completes: 'backend',
     summary: 'the configured backend to use',
     helpValue: '<name>',
     helpGroup,
