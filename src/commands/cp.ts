@@ -1,11 +1,12 @@
-import { progressOn } from '../lib/cli/copy-progress.ts';
 import { Args, Flags } from '../lib/cli/flags.ts';
 import { untilOutputGone } from '../lib/cli/output-gone.ts';
+import { startProgress } from '../lib/cli/progress.ts';
 import { SbxCommand } from '../lib/cli/sbx-command.ts';
 import { SbxError } from '../lib/errors.ts';
 import { type CopyWorld, copy } from '../lib/ops/copy/copy.ts';
 import { resolveSandbox } from '../lib/ops/resolve-sandbox.ts';
 import { copyView } from '../lib/ui/copy-view.ts';
+import { countText } from '../lib/ui/progress-line.ts';
 
 /** Copies files. */
 export default class Cp extends SbxCommand<typeof Cp> {
@@ -22,11 +23,16 @@ export default class Cp extends SbxCommand<typeof Cp> {
     'gzip -dc site.tgz | <%= config.bin %> cp - box:/srv',
   ];
   static args = {
-    paths: Args.string({ multiple: true, description: 'one or more sources, then the destination' }),
+    paths: Args.string({
+      multiple: true,
+      completes: 'copy',
+      description: 'one or more sources, then the destination',
+    }),
   };
   static flags = {
     exclude: Flags.string({
       multiple: true,
+      completes: 'none',
       helpValue: '<pattern>',
       summary: 'leave out what matches, in the language of a .gitignore, below each source',
     }),
@@ -40,7 +46,7 @@ export default class Cp extends SbxCommand<typeof Cp> {
 
   async run(): Promise<undefined> {
     const { context, flags } = this;
-    const { io, clock, settings } = context;
+    const { io, clock } = context;
     const paths = this.args.paths ?? [];
     const destination = paths.at(-1);
     if (destination === undefined || paths.length < 2) {
@@ -50,15 +56,14 @@ export default class Cp extends SbxCommand<typeof Cp> {
     }
     this.#refuseWrongStreams(paths[0] === '-', destination === '-');
     const call = { signal: context.signal };
-    using progress =
-      io.stderr.isTTY && !settings.quiet && !this.wantsJson ? progressOn(io.stderr, clock) : undefined;
+    using progress = startProgress(this, 'copying');
     const world: CopyWorld = {
       resolve: (ref) => resolveSandbox(context, ref, call, { verb: 'cp' }),
       having: (await context.backends()).having,
       input: () => io.stdin.stream(),
       output: () => io.stdout.stream(),
       monotonic: () => clock.monotonic(),
-      ...(progress === undefined ? {} : { onProgress: progress.show }),
+      onProgress: progress.count,
     };
     const { exclude = [], gitignore, archive, 'follow-link': follow, 'unsafe-links': outwardLinks } = flags;
     const request = {
@@ -72,6 +77,7 @@ export default class Cp extends SbxCommand<typeof Cp> {
     };
     const run = () => copy(world, request, call);
     const result = await (destination === '-' ? untilOutputGone(run) : run());
+    progress.end(`copied ${countText(result)}`);
     if (this.format !== 'table' && this.format !== 'wide' && this.format !== 'name')
       await this.printOne(result, copyView);
   }

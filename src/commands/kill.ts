@@ -2,6 +2,7 @@ import { printOutcomes } from '../lib/cli/each-sandbox.ts';
 import { Args, Flags } from '../lib/cli/flags.ts';
 import { SbxCommand } from '../lib/cli/sbx-command.ts';
 import { SbxError } from '../lib/errors.ts';
+import { askForProcess } from '../lib/ops/ask-for-process.ts';
 import { killProcesses, parseSignal } from '../lib/ops/processes.ts';
 import { resolveSandbox } from '../lib/ops/resolve-sandbox.ts';
 
@@ -15,33 +16,38 @@ export default class Kill extends SbxCommand<typeof Kill> {
     '<%= config.bin %> kill box 1a2b3c4d -s HUP',
     '<%= config.bin %> kill box web worker --signal KILL',
   ];
-  static usage = 'SANDBOX PROCESS…';
+  static usage = '[SANDBOX] [PROCESS…]';
   static args = {
-    sandbox: Args.string({ required: true, description: 'name, id or BACKEND/NAME' }),
-    process: Args.string({ multiple: true, description: 'ids or names, as sbx ps shows them' }),
+    process: Args.string({
+      multiple: true,
+      completes: 'sandbox:running then process:running',
+      description:
+        'the sandbox, then ids or names of its processes as sbx ps shows them; left out: asked for',
+    }),
   };
   static flags = {
     signal: Flags.string({
       char: 's',
       default: 'TERM',
+      completes: 'signal',
       helpValue: '<signal>',
       summary: 'its name or number',
     }),
   };
 
   async run(): Promise<undefined> {
-    const { context, flags, args } = this;
-    const refs = args.process ?? [];
-    refuseDash([args.sandbox ?? '', ...refs]);
+    const { context, flags } = this;
+    const words = this.args.process ?? [];
+    refuseDash(words);
+    const [ref, ...processes] = words;
     const signal = parseSignal(flags.signal);
-    if (refs.length === 0) {
-      throw new SbxError('usage', 'name the sandbox and the process', {
-        hint: `sbx kill ${args.sandbox ?? 'SANDBOX'} PROCESS`,
-      });
-    }
     const call = { signal: context.signal };
-    const sandbox = await resolveSandbox(context, args.sandbox, call, { verb: 'kill' });
+    const sandbox = await resolveSandbox(context, ref, call, { verb: 'kill', rest: 'PROCESS' });
     const { having } = await context.backends();
+    const refs =
+      processes.length > 0
+        ? processes
+        : [(await askForProcess(context, sandbox, { verb: 'kill', having }, call)).id];
     const outcomes = await killProcesses(sandbox, { refs, signal, having }, call);
     await printOutcomes(
       this,

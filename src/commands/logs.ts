@@ -1,3 +1,4 @@
+import type { ProcessInfo } from '../lib/backend/contract.ts';
 import { sandboxArg } from '../lib/cli/each-sandbox.ts';
 import { Flags } from '../lib/cli/flags.ts';
 import { SbxCommand } from '../lib/cli/sbx-command.ts';
@@ -18,13 +19,31 @@ export default class Logs extends SbxCommand<typeof Logs> {
   ];
   static args = { sandbox: sandboxArg };
   static flags = {
-    process: Flags.string({ char: 'p', helpValue: '<id|name>', summary: 'process, as sbx ps shows it' }),
+    process: Flags.string({
+      char: 'p',
+      completes: 'process',
+      helpValue: '<id|name>',
+      summary: 'process, as sbx ps shows it',
+    }),
     follow: Flags.boolean({ char: 'f', summary: 'go on with what is written from now on' }),
-    tail: Flags.string({ char: 'n', helpValue: '<n>', summary: 'only so many last lines; 0 for none' }),
-    since: Flags.string({ helpValue: '<time>', summary: 'only what was written from then on' }),
-    until: Flags.string({ helpValue: '<time>', summary: 'only what was written until then' }),
+    tail: Flags.string({
+      char: 'n',
+      completes: 'none',
+      helpValue: '<n>',
+      summary: 'only so many last lines; 0 for none',
+    }),
+    since: Flags.string({
+      completes: 'none',
+      helpValue: '<time>',
+      summary: 'only what was written from then on',
+    }),
+    until: Flags.string({
+      completes: 'none',
+      helpValue: '<time>',
+      summary: 'only what was written until then',
+    }),
     timestamps: Flags.boolean({ char: 't', summary: 'put the time before each line' }),
-    grep: Flags.string({ helpValue: '<regex>', summary: 'only lines that match' }),
+    grep: Flags.string({ completes: 'none', helpValue: '<regex>', summary: 'only lines that match' }),
   };
 
   async run(): Promise<undefined> {
@@ -46,7 +65,9 @@ export default class Logs extends SbxCommand<typeof Logs> {
     const sandbox = await resolveSandbox(context, this.args.sandbox, call, { verb: 'logs' });
     const backends = await context.backends();
     const reopen = async () => (await backends.get(sandbox.backend)).get(sandbox.id, call);
-    const pieces = readLogs(sandbox, request, { having: backends.having, reopen }, call);
+    const ask = async (candidates: readonly ProcessInfo[]) =>
+      (await import('../lib/ops/ask-for-process.ts')).choiceOfProcess(context, sandbox, candidates);
+    const pieces = readLogs(sandbox, request, { having: backends.having, reopen, ask }, call);
     try {
       if (pattern === undefined && !flags.timestamps && !this.wantsJson) {
         for await (const { data } of pieces) stdout.write(data);

@@ -3,6 +3,7 @@ import { createFlags, createSpecFromFlags } from '../lib/cli/create-flags.ts';
 import { createTools } from '../lib/cli/create-tools.ts';
 import { commandOf, execFlags, refuseMissingTerminal, wantsTerminal } from '../lib/cli/exec-flags.ts';
 import { Flags } from '../lib/cli/flags.ts';
+import { startProgress } from '../lib/cli/progress.ts';
 import { SbxCommand } from '../lib/cli/sbx-command.ts';
 import { execute, refuseLongTimeout } from '../lib/ops/exec.ts';
 import { runOnce } from '../lib/ops/run.ts';
@@ -39,12 +40,15 @@ export default class Run extends SbxCommand<typeof Run> {
     if (flags.terminal) refuseMissing(backend, 'terminal', backends.having);
     refuseLongTimeout(flags.timeout, backend.manifest, backend.name);
     const collect = this.wantsJson || this.format === 'yaml';
+    using progress = startProgress(this);
     return await runOnce(backend, context, {
       create,
-      tools: await createTools(context),
+      tools: await createTools(context, progress),
       keep: flags.keep,
       tell: (line) => context.io.stderr.write(`${visible(line)}\n`),
       act: async (sandbox, host) => {
+        // From here on the terminal is the command's.
+        progress.end();
         const terminal = wantsTerminal(flags, context.io, sandbox, collect);
         const request = {
           argv,

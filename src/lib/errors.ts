@@ -57,3 +57,14 @@ export function exitCodeOf(error: unknown): number {
 export function hasErrno(error: unknown, ...codes: string[]): error is NodeJS.ErrnoException {
   return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }
+
+/** What `check` complains about, as a line to show beside a question; undefined when it does not. */
+export async function problemOf(check: () => unknown): Promise<string | undefined> {
+  try {
+    await check();
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof SbxError)) throw error;
+    return error.hint === undefined ? error.message : `${error.message}; ${error.hint}`;
+  }
+}

@@ -6,6 +6,7 @@ import type { Catalog } from '../../src/lib/backend/registry.ts';
 import { openBackends } from '../../src/lib/backend/registry.ts';
 import { fakeType } from '../support/fake-backend.ts';
 import { runVerb, type VerbOptions } from '../support/run-verb.ts';
+import { scripted } from '../support/scripted.ts';
 
 const commands = {
   'backend:ls': () => import('../../src/commands/backend/ls.ts'),
@@ -195,4 +196,35 @@ test('a broken file is named and kept; path still works', async () => {
   }
   expect(readFileSync(join(folder, 'config.json'), 'utf8')).toBe('{"backend": ');
   expect(await sbx('config path')).toMatchObject({ exit: 0 });
+});
+
+test('use and rm let choose, rm only among those that can be removed and after a question', async () => {
+  await added();
+  const using = scripted('local');
+  expect(await sbx('backend use', { prompter: using })).toMatchObject({ exit: 0 });
+  expect(using.asked[0]?.choices).toEqual(['local: the local type', 'prod: the default, the cloud type']);
+  expect(file()).toMatchObject({ backend: 'local' });
+  const removing = scripted('prod', true);
+  expect(await sbx('backend rm', { prompter: removing })).toMatchObject({ exit: 0 });
+  expect(removing.asked.map(({ message }) => message)).toEqual([
+    'Which backend?',
+    "Remove backend 'prod' from the configuration?",
+  ]);
+  expect(removing.asked[0]?.choices).toHaveLength(1);
+  expect(await sbx('backend rm', { prompter: scripted() })).toMatchObject({
+    exit: 3,
+    stderr: expect.stringContaining('there is no backend to choose'),
+  });
+});
+
+test('use and rm without a name and a terminal are exit 2 with the command', async () => {
+  await added();
+  expect(await sbx('backend use')).toMatchObject({
+    exit: 2,
+    stderr: 'error: no backend is named\nhint: sbx backend use local; see them: sbx backend ls\n',
+  });
+  expect(await sbx('backend rm')).toMatchObject({
+    exit: 2,
+    stderr: 'error: no backend is named\nhint: sbx backend rm prod; see them: sbx backend ls\n',
+  });
 });

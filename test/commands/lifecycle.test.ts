@@ -134,7 +134,7 @@ describe('rm', () => {
       stdout: '',
       stderr: 'error: nothing was removed\n',
     });
-    expect(no.asked).toEqual(["Remove 'a' with all files and processes?"]);
+    expect(no.asked).toEqual(["Remove sandbox 'a' with all files and processes?"]);
     expect(await line.run(['rm', 'a'], { prompter: answering(true) })).toEqual({
       exit: 0,
       stdout: 'a\n',
@@ -173,7 +173,7 @@ describe('rm', () => {
     await line.run(['stop', 'a']);
     const asking = answering(true);
     expect(await line.run(['rm'], { prompter: asking })).toMatchObject({ exit: 0, stdout: 'a\n' });
-    expect(asking.asked).toEqual(["Remove 'a' with all files?"]);
+    expect(asking.asked).toEqual(["Remove sandbox 'a' with all files?"]);
   });
 });
 

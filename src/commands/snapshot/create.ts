@@ -2,6 +2,7 @@ import { need } from '../../lib/backend/need.ts';
 import { checkName, parseLabels } from '../../lib/backend/spec.ts';
 import { sandboxArg } from '../../lib/cli/each-sandbox.ts';
 import { Flags } from '../../lib/cli/flags.ts';
+import { startProgress } from '../../lib/cli/progress.ts';
 import { SbxCommand } from '../../lib/cli/sbx-command.ts';
 import { resolveSandbox } from '../../lib/ops/resolve-sandbox.ts';
 import { snapshotView } from '../../lib/ui/snapshot-view.ts';
@@ -17,10 +18,11 @@ export default class SnapshotCreate extends SbxCommand<typeof SnapshotCreate> {
   ];
   static args = { sandbox: sandboxArg };
   static flags = {
-    name: Flags.string({ helpValue: '<name>', summary: 'name to find it by' }),
+    name: Flags.string({ completes: 'none', helpValue: '<name>', summary: 'name to find it by' }),
     label: Flags.string({
       char: 'l',
       multiple: true,
+      completes: 'none',
       helpValue: '<k[=v]>',
       summary: 'label; may be repeated',
     }),
@@ -35,7 +37,11 @@ export default class SnapshotCreate extends SbxCommand<typeof SnapshotCreate> {
     };
     const { having } = await context.backends();
     const sandbox = await resolveSandbox(context, this.args.sandbox, call, { verb: 'snapshot create' });
-    const snapshot = await need(sandbox, 'snapshots', having).create(options, call);
+    const snapshots = need(sandbox, 'snapshots', having);
+    using progress = startProgress(this);
+    progress.step(`taking a snapshot of sandbox '${sandbox.name}'`);
+    const snapshot = await snapshots.create(options, { ...call, onStep: progress.step });
+    progress.end('took the snapshot');
     if (this.format === 'table' || this.format === 'name') this.line(visible(snapshot.id));
     else await this.printOne({ ...snapshot, backend: sandbox.backend }, snapshotView);
   }

@@ -1,10 +1,12 @@
+import type { Call } from '../../lib/backend/contract.ts';
 import { type EachRow, printOutcomes } from '../../lib/cli/each-sandbox.ts';
 import { Args } from '../../lib/cli/flags.ts';
 import { SbxCommand } from '../../lib/cli/sbx-command.ts';
 import { SbxError } from '../../lib/errors.ts';
+import { askForSnapshot } from '../../lib/ops/ask-for-snapshot.ts';
 import { doEach } from '../../lib/ops/each.ts';
 import { snapshotStore } from '../../lib/ops/snapshot.ts';
-import { visible } from '../../lib/ui/text.ts';
+import { countOf } from '../../lib/ui/names.ts';
 
 /** Removes snapshots. */
 export default class SnapshotRm extends SbxCommand<typeof SnapshotRm> {
@@ -18,19 +20,17 @@ export default class SnapshotRm extends SbxCommand<typeof SnapshotRm> {
   static aliases = ['snapshot:remove', 'snapshot:delete'];
   static args = {
     snapshot: Args.string({
-      required: true,
       multiple: true,
-      description: 'ids, starts of ids, or names; BACKEND/ID on another backend',
+      completes: 'snapshot',
+      description: 'ids, starts of ids, or names; BACKEND/ID on another backend; left out: asked for',
     }),
   };
 
   async run(): Promise<undefined> {
     const { context } = this;
     const call = { signal: context.signal };
-    const refs = this.args.snapshot;
-    const sure = await this.confirm(
-      `Remove ${refs.length === 1 ? 'the snapshot' : 'the snapshots'} ${refs.map(visible).join(', ')}?`,
-    );
+    const refs = this.args.snapshot ?? [await this.#pick(call)];
+    const sure = await this.confirm(`Remove ${countOf(refs, 'snapshot')} for good?`);
     if (!sure) throw new SbxError('failed', 'nothing was removed');
     const outcomes = await doEach(
       refs,
@@ -43,5 +43,10 @@ export default class SnapshotRm extends SbxCommand<typeof SnapshotRm> {
       call,
     );
     await printOutcomes(this, outcomes);
+  }
+
+  async #pick(call: Call): Promise<string> {
+    const { backend, id } = await askForSnapshot(this.context, { command: 'snapshot rm' }, call);
+    return `${backend}/${id}`;
   }
 }

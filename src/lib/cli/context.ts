@@ -15,6 +15,8 @@ export interface Clock {
   now(): Date;
   /** Milliseconds that only ever grow, for durations. */
   monotonic(): number;
+  /** Calls `act` once after so many milliseconds, unless the process ends before or the result is disposed. */
+  later(ms: number, act: () => void): Disposable;
 }
 
 /** Values of flags from the config file: command id → flag → text, as an environment variable would give it. */
@@ -35,6 +37,8 @@ export interface Context {
   prompter(): Promise<Prompter>;
   backends(): Promise<Backends>;
   readonly flagDefaults?: FlagDefaults;
+  /** Ends the process at once, whatever still runs in it; what was written has left. Absent where it is not ours. */
+  readonly leave?: () => never;
 }
 
 /** What the global flags say. */
@@ -45,6 +49,18 @@ export interface Settings extends LogLevel {
   backend: string | undefined;
   /** `--color` or `--no-color`; undefined: decided by the environment. */
   color: boolean | undefined;
+  /** The command line as it was given, without the name of the program. */
+  words: readonly string[];
+}
+
+/** Makes the global flags of a command line known. */
+export function applyFlags(flags: Readonly<Record<string, unknown>>, settings: Settings): void {
+  settings.quiet = flags.quiet === true;
+  settings.debug = flags.debug === true;
+  settings.noInput = flags['no-input'] === true;
+  settings.yes = flags.yes === true;
+  settings.backend = typeof flags.backend === 'string' ? flags.backend : undefined;
+  settings.color = typeof flags.color === 'boolean' ? flags.color : undefined;
 }
 
 /** The parts that a caller may replace. */
@@ -57,10 +73,18 @@ export interface ContextParts {
   readonly openBackends?: OpenBackends;
   readonly prompter?: Prompter;
   readonly flagDefaults?: FlagDefaults;
+  readonly leave?: () => never;
 }
 
 /** Not by `performance`, which loads all of node:perf_hooks. */
-const systemClock: Clock = { now: () => new Date(), monotonic: () => Number(process.hrtime.bigint()) / 1e6 };
+const systemClock: Clock = {
+  now: () => new Date(),
+  monotonic: () => Number(process.hrtime.bigint()) / 1e6,
+  later(ms, act) {
+    const timer = setTimeout(act, ms).unref();
+    return { [Symbol.dispose]: () => clearTimeout(timer) };
+  },
+};
 
 /** Puts a context together; what is not given comes from the system. */
 export function createContext(parts: ContextParts): Context {
@@ -72,6 +96,7 @@ export function createContext(parts: ContextParts): Context {
     yes: false,
     backend: undefined,
     color: undefined,
+    words: [],
   };
   let backends: Promise<Backends> | undefined;
   const context: Context = {
@@ -88,13 +113,14 @@ export function createContext(parts: ContextParts): Context {
     async prompter() {
       if (parts.prompter !== undefined) return parts.prompter;
       const { terminalPrompter } = await import('./prompts.ts');
-      return terminalPrompter({ io, env, noInput: () => settings.noInput, signal: signals.signal });
+      return terminalPrompter({ io, env, settings, signal: signals.signal });
     },
     backends() {
       backends ??= (parts.openBackends ?? openConfiguredBackends)(context);
       return backends;
     },
     ...(parts.flagDefaults === undefined ? {} : { flagDefaults: parts.flagDefaults }),
+    ...(parts.leave === undefined ? {} : { leave: parts.leave }),
   };
   return context;
 }
@@ -111,6 +137,7 @@ export function processContext(openBackends?: OpenBackends): Context {
     signals,
     paths,
     flagDefaults: async (id) => (await import('../store/config.ts')).flagDefaults(() => paths.config, id),
+    leave: () => process.exit(),
     ...(openBackends === undefined ? {} : { openBackends }),
   });
 }

@@ -23,6 +23,8 @@ export interface Output {
    * @throws OutputClosed when nobody reads stdout any more; a stderr that nobody reads is ignored.
    */
   write(data: string | Uint8Array): void;
+  /** `hook` runs before each write from now on, so that a line that replaces itself can make room. One at a time. */
+  beforeWrite(hook: (() => void) | undefined): void;
   /** The stream itself, for what needs back-pressure. After this call `write` goes through it. */
   stream(): Writable;
 }
@@ -72,6 +74,7 @@ class ProcessOutput implements Output {
   readonly fd: 1 | 2;
   #isTTY: boolean | undefined;
   #stream: Writable | undefined;
+  #before: (() => void) | undefined;
   #closed = false;
 
   constructor(fd: 1 | 2) {
@@ -89,7 +92,12 @@ class ProcessOutput implements Output {
     return own || (set > 0 ? set : this.isTTY ? 80 : undefined);
   }
 
+  beforeWrite(hook: (() => void) | undefined): void {
+    this.#before = hook;
+  }
+
   write(data: string | Uint8Array): void {
+    this.#before?.();
     if (this.#closed) {
       this.#gone();
       return;

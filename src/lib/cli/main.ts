@@ -6,7 +6,7 @@
 import { SbxError } from '../errors.ts';
 import { verbFirst } from './argv.ts';
 import type { CommandClass, CommandTable } from './command-class.ts';
-import type { Context, Env } from './context.ts';
+import { applyFlags, type Context, type Env } from './context.ts';
 import { baseFlags, shapesOf } from './flags.ts';
 import { type ParsedInput, parseInput, splitFor, takesInner } from './parse.ts';
 import { reportOf } from './report.ts';
@@ -42,6 +42,7 @@ async function dispatch(
   context: Context,
   state: Progress,
 ): Promise<number> {
+  context.settings.words = argv;
   const words = verbFirst(argv, shapesOf(baseFlags));
   const first = words[0];
   if (first === undefined || first === 'help' || first === '-h' || first === '--help') {
@@ -62,6 +63,7 @@ async function dispatch(
   if (load === undefined) throw new Error(`the command table has no ${id}`);
   const { default: Class } = await load();
   state.Class = Class;
+  if (Class.raw) return (await new Class(context, unparsed(id, rest), table).run()) ?? 0;
   const split = splitFor(Class, rest);
   state.own = split.own;
   if (split.help) {
@@ -71,18 +73,18 @@ async function dispatch(
   if (!takesInner(Class)) state.own = rest;
   const input = await parseInput(Class, id, split, context.env, context.flagDefaults);
   apply(input, context, state);
-  return (await new Class(context, input).run()) ?? 0;
+  return (await new Class(context, input, table).run()) ?? 0;
+}
+
+/** The input of a command whose words are its own. */
+function unparsed(id: string, inner: readonly string[]): ParsedInput {
+  return { id, args: {}, flags: {}, inner, explicit: new Set() };
 }
 
 /** Makes the global flags known to the context. */
 function apply({ flags }: ParsedInput, { settings }: Context, state: Progress): void {
   const text = (name: string) => (typeof flags[name] === 'string' ? flags[name] : undefined);
-  settings.quiet = flags.quiet === true;
-  settings.debug = flags.debug === true;
-  settings.noInput = flags['no-input'] === true;
-  settings.yes = flags.yes === true;
-  settings.backend = text('backend');
-  settings.color = typeof flags.color === 'boolean' ? flags.color : undefined;
+  applyFlags(flags, settings);
   state.debug = settings.debug;
   state.json = flags.json === true || text('output') === 'json' || text('output') === 'jsonl';
 }

@@ -53,6 +53,7 @@ export class MemoryOutput implements Output {
   readonly columns: number | undefined;
   readonly #whenClosed: 'throw' | 'ignore';
   readonly #chunks: Buffer[] = [];
+  #before: (() => void) | undefined;
   #closed = false;
 
   constructor(isTTY: boolean, columns: number | undefined, whenClosed: 'throw' | 'ignore') {
@@ -76,7 +77,12 @@ export class MemoryOutput implements Output {
     this.#closed = true;
   }
 
+  beforeWrite(hook: (() => void) | undefined): void {
+    this.#before = hook;
+  }
+
   write(data: string | Uint8Array): void {
+    this.#before?.();
     if (!this.#closed) this.#chunks.push(Buffer.from(data));
     else if (this.#whenClosed === 'throw') throw new OutputClosed('stdout is closed');
   }

@@ -2,7 +2,7 @@
 import type { Interfaces } from '@oclif/core';
 import { decideColor } from '../ui/color.ts';
 import { type Format, render, type View } from '../ui/output.ts';
-import type { Runnable } from './command-class.ts';
+import type { CommandTable, Runnable } from './command-class.ts';
 import type { Context } from './context.ts';
 import type { baseFlags } from './flags.ts';
 import type { ParsedInput } from './parse.ts';
@@ -26,17 +26,25 @@ export abstract class SbxCommand<T extends object> implements Runnable {
   /** The command to run inside a sandbox: argv, untouched. */
   readonly inner: readonly string[];
   readonly #input: ParsedInput;
+  readonly #table: CommandTable | undefined;
 
-  constructor(context: Context, input: ParsedInput) {
+  constructor(context: Context, input: ParsedInput, table?: CommandTable) {
     this.context = context;
     this.args = input.args as ArgsOf<T>;
     this.flags = input.flags as FlagsOf<T>;
     this.inner = input.inner;
+    this.#table = table;
     this.#input = input;
   }
 
   /** Does it. Returns the exit code; undefined is 0. Throws SbxError for expected failures. */
   abstract run(): Promise<number | undefined>;
+
+  /** All commands, and where the package is. @throws Error in a command that another one made. */
+  get table(): CommandTable {
+    if (this.#table === undefined) throw new Error('this command knows no others');
+    return this.#table;
+  }
 
   /** How the result is to be printed. What stands on the command line wins over the environment. */
   get format(): Format {
@@ -46,6 +54,13 @@ export abstract class SbxCommand<T extends object> implements Runnable {
     if (explicit.has('quiet') && !explicit.has('json')) return 'name';
     if (json) return 'json';
     return output ?? (quiet ? 'name' : 'table');
+  }
+
+  /** Whether nothing stands behind the verb on the command line but how it is to look. */
+  get isBare(): boolean {
+    const { args, explicit, inner } = this.#input;
+    if (inner.length > 0 || Object.values(args).some((arg) => arg !== undefined)) return false;
+    return [...explicit].every((flag) => flag === 'color' || flag === 'debug');
   }
 
   /** Whether the result is for a program. */

@@ -12,6 +12,7 @@ import { cloneRepo, exitText, type PreparedRepo } from './clone-repo.ts';
 import { execToEnd } from './exec-to-end.ts';
 import { isConflict, withFreeName } from './free-name.ts';
 import { type GitHost, locateCommit } from './host-git.ts';
+import type { Progress } from './progress.ts';
 import type { RepoSource } from './repo.ts';
 import { type WaitCondition, waitFor } from './wait.ts';
 
@@ -35,10 +36,8 @@ export interface CreateTools {
   readonly having: CapabilityIndex;
   /** Git on this machine, for `--repo` with a local path. */
   readonly git: GitHost;
-  /** A line about what happens now. */
-  progress(line: string): void;
-  /** What git and the setup commands print. */
-  output(data: Uint8Array): void;
+  /** Gets the steps, and what git and the setup commands print. */
+  readonly progress: Progress;
 }
 
 /** The sandbox, and whether it was there already. */
@@ -73,7 +72,9 @@ export async function createSandbox(
   };
   let sandbox: Sandbox;
   try {
-    sandbox = await createNamed(backend, spec, call, furnishes ? fill : undefined);
+    tools.progress.step('making the sandbox');
+    const making = { ...call, onStep: tools.progress.step };
+    sandbox = await createNamed(backend, spec, making, furnishes ? fill : undefined);
   } catch (error) {
     if (furnishing !== undefined) throw withRemoval(error, backend);
     const other = ifNotExists && isConflict(error) ? await existing(backend, spec.name, call) : undefined;
@@ -84,6 +85,7 @@ export async function createSandbox(
     await waitUntilUp(sandbox, request, tools, call);
     return { sandbox, existed: false };
   } catch (error) {
+    tools.progress.step('removing the sandbox again');
     throw await removed(backend, sandbox, error);
   }
 }
@@ -101,7 +103,6 @@ function createNamed(backend: Backend, spec: CreateSpec, call: Call, fill?: Furn
 }
 
 /** Before the main command: the repository, then the setup commands. */
-
 async function furnish(
   sandbox: Sandbox,
   request: CreateRequest,
@@ -109,16 +110,22 @@ async function furnish(
   tools: CreateTools,
   call: Call,
 ): Promise<void> {
-  const { setup } = request;
-  if (repo !== undefined) {
-    tools.progress(`cloning ${repo.url}`);
-    await cloneRepo(sandbox, repo, tools.git, tools.output, call);
-  }
-  for (const command of setup) {
-    tools.progress(`setup: ${command}`);
-    const exit = await execToEnd(sandbox, { argv: ['/bin/sh', '-c', command] }, tools, call);
-    if (!('code' in exit) || exit.code !== 0)
-      throw new SbxError('failed', `the setup command ${JSON.stringify(command)} ${exitText(exit)}`);
+  const { git, progress } = tools;
+  try {
+    if (repo !== undefined) {
+      progress.step(`cloning ${repo.url}`);
+      await cloneRepo(sandbox, repo, git, progress.output, call);
+    }
+    for (const command of request.setup) {
+      progress.step(`setup: ${command}`);
+      const exit = await execToEnd(sandbox, { argv: ['/bin/sh', '-c', command] }, progress, call);
+      if (!('code' in exit) || exit.code !== 0)
+        throw new SbxError('failed', `the setup command ${JSON.stringify(command)} ${exitText(exit)}`);
+    }
+  } catch (error) {
+    if (!call.signal.aborted) progress.fail();
+    progress.step('removing the sandbox again');
+    throw error;
   }
 }
 
@@ -144,7 +151,7 @@ async function waitForAll(
 ): Promise<void> {
   const end = performance.now() + waitTimeoutMs;
   for (const condition of wait) {
-    if (condition.kind === 'port') progress(`waiting for port ${condition.port}`);
+    if (condition.kind === 'port') progress.step(`waiting for port ${condition.port}`);
     await waitFor(
       sandbox,
       condition,
@@ -157,15 +164,16 @@ async function waitForAll(
 const LOG_LINES = 20;
 
 /** The log goes with the sandbox, and the reason is probably in it. */
-async function showMainLog(sandbox: Sandbox, { progress, output }: CreateTools, call: Call): Promise<void> {
+async function showMainLog(sandbox: Sandbox, { progress }: CreateTools, call: Call): Promise<void> {
   const { processes } = sandbox.can;
   if (processes === undefined) return;
   try {
-    progress('the last output of the main command:');
+    progress.note('the last output of the main command:');
     for await (const { data } of processes.logs('main', { follow: false, tail: LOG_LINES }, call))
-      output(data);
+      progress.output(data);
+    progress.fail();
   } catch (error) {
-    progress(`its log cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    progress.note(`its log cannot be read: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
@@ -231,7 +239,7 @@ async function reuse(
       hint: `sbx rm --force ${sandbox.name}`,
     });
   }
-  tools.progress(`sandbox '${sandbox.name}' is there already; it was left as it is`);
+  tools.progress.note(`sandbox '${sandbox.name}' is there already; it was left as it is`);
   await waitForAll(sandbox, { ...request, wait: [{ kind: 'running' }, ...request.wait] }, tools, call);
   return { sandbox, existed: true };
 }

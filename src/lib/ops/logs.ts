@@ -5,7 +5,7 @@ import { byStart } from '../backend/pick-process.ts';
 import { SbxError } from '../errors.ts';
 import { parseDuration } from '../util/duration.ts';
 import { pause } from '../util/pause.ts';
-import { chooseProcess, everyProcess } from './processes.ts';
+import { type AskForProcess, chooseProcess, everyProcess } from './processes.ts';
 
 /** What to read. */
 export interface LogRequest extends LogOptions {
@@ -18,6 +18,8 @@ export interface LogWorld {
   readonly having: CapabilityIndex;
   /** The sandbox as it is now, for it may have been stopped and started. */
   reopen(): Promise<Sandbox>;
+  /** Chooses where none is named and there are several. */
+  readonly ask?: AskForProcess;
 }
 
 /** A piece of a log and whose it is. */
@@ -41,7 +43,7 @@ export async function* readLogs(
   call: Call,
 ): AsyncGenerator<LogPiece, void, void> {
   let processes = need(sandbox, 'processes', world.having);
-  let current = await chooseProcess(sandbox, processes, request.process, call);
+  let current = await chooseProcess(sandbox, processes, request.process, call, world.ask);
   let options: LogOptions = request;
   const seen = new Set<string>();
   for (;;) {

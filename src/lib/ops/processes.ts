@@ -55,8 +55,11 @@ export async function listProcesses(
   return everything.filter((info) => info.state === 'running' || info === main);
 }
 
+/** Lets somebody choose one of several; undefined when nobody can be asked. */
+export type AskForProcess = (candidates: readonly ProcessInfo[]) => Promise<ProcessInfo | undefined>;
+
 /**
- * The process whose log is meant: the one that is named, else the main one, else the only running one, else the only one.
+ * The process whose log is meant: the one that is named, else the main one, else the only running one, else the only one, else what `ask` says.
  * @throws SbxError `not_found`; `usage` with the choice when there are many.
  */
 export async function chooseProcess(
@@ -64,6 +67,7 @@ export async function chooseProcess(
   processes: Pick<Processes, 'list'>,
   ref: string | undefined,
   call: Call,
+  ask?: AskForProcess,
 ): Promise<ProcessInfo> {
   const all = await everyProcess(processes, call);
   const named = pickProcess(all, ref ?? MAIN);
@@ -81,9 +85,10 @@ export async function chooseProcess(
     });
   }
   if (second === undefined) return first;
-  const names = (running.length > 0 ? running : all)
-    .slice(0, 8)
-    .map((info) => `${info.name ?? info.id} (${info.argv[0] ?? '?'})`);
+  const candidates = running.length > 0 ? running : all;
+  const answer = await ask?.(candidates);
+  if (answer !== undefined) return answer;
+  const names = candidates.slice(0, 8).map((info) => `${info.name ?? info.id} (${info.argv[0] ?? '?'})`);
   throw new SbxError(
     'usage',
     `sandbox '${sandbox.name}' has no main process, and several others: ${names.join(', ')}`,

@@ -2,22 +2,18 @@
 import type { Backend, Call, Sandbox, SandboxInfo, SandboxState } from '../backend/contract.ts';
 import type { Backends } from '../backend/registry.ts';
 import { SbxError } from '../errors.ts';
+import { ageOf } from '../util/duration.ts';
 import { nearNames } from '../util/name.ts';
 import { type BackendFailure, listSandboxes } from './list.ts';
+import { type Chooser, facts } from './pick.ts';
 
 /** What choosing needs of the world; the command line's context has it. */
 export interface ResolveContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly settings: { readonly backend: string | undefined };
   readonly logger: { info(message: string): void; warn(message: string): void };
-  prompter(): Promise<{
-    readonly canAsk: boolean;
-    select<Value>(question: {
-      message: string;
-      flag: string;
-      choices: readonly { readonly name: string; readonly value: Value; readonly description?: string }[];
-    }): Promise<Value>;
-  }>;
+  readonly clock: { now(): Date };
+  prompter(): Promise<Chooser>;
   backends(): Promise<Backends>;
 }
 
@@ -178,7 +174,7 @@ async function obvious(
     choices: sandboxes.map((info) => ({
       name: shownRef(backends, info),
       value: info,
-      description: `${info.backend}, ${info.state}`,
+      description: facts(info.state, ageOf(info.createdAt, context.clock.now()), info.backend),
     })),
   });
   return open(backends, picked, call);
@@ -193,8 +189,18 @@ function none(failures: readonly BackendFailure[], verb: string, states: readonl
   return new SbxError('usage', `no sandbox is named and none is ${states.join(' or ')}`, { hint: create });
 }
 
+/** It may have been removed since it was listed. */
 async function open(backends: Backends, info: SandboxInfo, call: Call): Promise<Sandbox> {
-  return (await backends.get(info.backend)).get(info.id, call);
+  try {
+    return await (await backends.get(info.backend)).get(info.id, call);
+  } catch (cause) {
+    if (!(cause instanceof SbxError) || cause.code !== 'not_found') throw cause;
+    throw new SbxError('not_found', `sandbox '${info.name}' has been removed meanwhile`, {
+      backend: info.backend,
+      hint: 'see what is there: sbx ls --all',
+      cause,
+    });
+  }
 }
 
 /** How to name a sandbox on the command line: plain on the default backend. */

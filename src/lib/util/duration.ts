@@ -49,3 +49,9 @@ export function formatAge(then: Date, now: Date): string {
   if (age < 2 * UNITS.d) return `${Math.floor(age / UNITS.h)}h`;
   return `${Math.floor(age / UNITS.d)}d`;
 }
+
+/** {@link formatAge} of an ISO 8601 time; undefined where there is none, or it is no time. */
+export function ageOf(time: string | undefined, now: Date): string | undefined {
+  const then = new Date(time ?? Number.NaN);
+  return Number.isNaN(then.getTime()) ? undefined : formatAge(then, now);
+}

@@ -13,6 +13,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { anyTree, leftovers, plant, survey } from '../../lib/ops/copy/trees.ts';
 import { type FileVerbs, fileVerbs } from '../../support/file-verbs.ts';
+import { hasty } from '../../support/later.ts';
 
 let world: FileVerbs;
 beforeEach(async () => {
@@ -206,8 +207,18 @@ test('an interrupt half-way leaves nothing', async () => {
 test('a terminal sees progress, which is gone at the end', async () => {
   write(here('f'));
   execFileSync('truncate', ['-s', '300M', here('f')]);
-  const result = await world.run(['cp', here('f'), 'box:'], { tty: { stderr: true } });
+  const result = await world.run(['cp', here('f'), 'box:'], { tty: { stderr: true }, later: hasty });
   expect(result.exit).toBe(0);
-  expect(result.stderr).toMatch(/M, .*\/s/);
-  expect(result.stderr.endsWith('\r\u001b[K')).toBe(true);
+  expect(result.stderr).toMatch(/^\r\S 0s copying, \d files?, \S+, \S+\/s/);
+  expect(result.stderr.slice(result.stderr.lastIndexOf('\r'))).toMatch(
+    /^\r\u001b\[Jcopied 1 file, 300M in \d+\.\ds\n$/,
+  );
+}, 20_000);
+
+test('a log gets two plain lines when a copy takes long, and nothing with --quiet or --json', async () => {
+  write(here('f'));
+  const run = (...flags: string[]) => world.run(['cp', ...flags, here('f'), 'box:'], { later: hasty });
+  expect((await run()).stderr).toMatch(/^copying\ncopied 1 file, \d+B in \d+\.\ds\n$/);
+  expect((await run('--quiet')).stderr).toBe('');
+  expect((await run('--json')).stderr).toBe('');
 }, 20_000);

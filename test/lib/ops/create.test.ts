@@ -3,6 +3,7 @@ import type { Backend } from '../../../src/lib/backend/contract.ts';
 import { createMemoryBackend, type MemoryBackend } from '../../../src/lib/backends/memory/index.ts';
 import { SbxError } from '../../../src/lib/errors.ts';
 import { type CreateRequest, createSandbox } from '../../../src/lib/ops/create.ts';
+import { toldTo } from '../../support/progress.ts';
 
 const call = { signal: new AbortController().signal };
 const all: MemoryBackend[] = [];
@@ -30,8 +31,7 @@ function tools(): Parameters<typeof createSandbox>[2] & { readonly said: string[
     said,
     having: () => ['other'],
     git: { env: {} },
-    progress: (text) => void said.push(text),
-    output: (data) => void said.push(Buffer.from(data).toString()),
+    progress: toldTo(said),
   };
 }
 

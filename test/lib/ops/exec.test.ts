@@ -14,6 +14,7 @@ import { type ExecRequest, execute, refuseLongTimeout } from '../../../src/lib/o
 import { COLLECT_LIMIT, executeAndCollect } from '../../../src/lib/ops/exec-collect.ts';
 import { call, countInside, plain, uniqueSleep } from '../../conformance/harness.ts';
 import { closedSink, printed, testHost, testInput, testOutput } from '../../support/exec-host.ts';
+import { timeless } from '../../support/later.ts';
 
 const backend = createMemoryBackend();
 let box: Sandbox;
@@ -270,7 +271,7 @@ describe('signals', () => {
 
   test('a second Ctrl-C after two seconds is passed on like the first', async () => {
     let now = 0;
-    const host = { ...testHost(), clock: { now: () => new Date(), monotonic: () => now } };
+    const host = { ...testHost(), clock: { now: () => new Date(), monotonic: () => now, later: timeless } };
     const text = "trap 'echo int' INT; echo ready; while :; do sleep 0.02; done";
     const running = execute(box, request(text), host);
     await printed(host.io.stdout, 'ready');

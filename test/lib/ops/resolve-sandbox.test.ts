@@ -45,6 +45,7 @@ function context(
   return {
     env: options.env ?? {},
     settings: { backend: options.backend },
+    clock: { now: () => new Date() },
     logger: { info: (text) => void said.push(text), warn: (text) => void said.push(`warning: ${text}`) },
     prompter: async () =>
       options.choice === undefined ? { ...answering(false), canAsk: false } : answering(options.choice),

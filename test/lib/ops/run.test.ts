@@ -7,6 +7,7 @@ import { execute } from '../../../src/lib/ops/exec.ts';
 import { type RunOnceOptions, runOnce } from '../../../src/lib/ops/run.ts';
 import { call, plain } from '../../conformance/harness.ts';
 import { printed, testHost } from '../../support/exec-host.ts';
+import { toldTo } from '../../support/progress.ts';
 
 const backend = createMemoryBackend();
 afterAll(() => backend.dispose());
@@ -22,8 +23,7 @@ const create: CreateRequest = {
 const tools: CreateTools = {
   having: () => [],
   git: { env: {} },
-  progress: () => undefined,
-  output: () => undefined,
+  progress: toldTo([]),
 };
 
 function running(text: string, more: Partial<RunOnceOptions> = {}) {
