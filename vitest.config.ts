@@ -7,6 +7,8 @@ const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.
 
 export default defineConfig({
   define: { SBX_VERSION: JSON.stringify(version) },
+  // React's fast form has no jsxDEV, and screens load that one.
+  oxc: { jsx: { runtime: 'automatic', development: false } },
   plugins: [
     {
       name: 'sh-as-text',

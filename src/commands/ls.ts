@@ -2,6 +2,7 @@ import type { SandboxInfo } from '../lib/backend/contract.ts';
 import { parseLabels } from '../lib/backend/spec.ts';
 import { Flags } from '../lib/cli/flags.ts';
 import { SbxCommand } from '../lib/cli/sbx-command.ts';
+import { canDraw } from '../lib/cli/screens/can-draw.ts';
 import { exitCodeOf } from '../lib/errors.ts';
 import { type Listing, type ListOptions, listSandboxes, watchSandboxes } from '../lib/ops/list.ts';
 import { sandboxView } from '../lib/ui/sandbox-view.ts';
@@ -26,13 +27,16 @@ export default class Ls extends SbxCommand<typeof Ls> {
     label: Flags.string({
       char: 'l',
       multiple: true,
+      completes: 'none',
       helpValue: '<k[=v]>',
       summary: 'only with this label; may be repeated',
     }),
     state: Flags.option({ options: STATES, multiple: true })({
       summary: 'only in this state; may be repeated',
     }),
-    watch: Flags.boolean({ summary: 'print the list again whenever it changes; JSON is an object a line' }),
+    watch: Flags.boolean({
+      summary: 'live on a terminal; else again whenever it changes, JSON as an object a line',
+    }),
   };
 
   async run(): Promise<number | undefined> {
@@ -46,6 +50,11 @@ export default class Ls extends SbxCommand<typeof Ls> {
       ...(flags.backend === undefined ? {} : { backends: [flags.backend] }),
     };
     if (!flags.watch) return this.#show(await listSandboxes(backends, options, call));
+    if (canDraw(this)) {
+      const { showList } = await import('../lib/cli/screens/watch.ts');
+      await showList(context, options, this.format === 'wide');
+      return undefined;
+    }
     for await (const listing of watchSandboxes(backends, options, WATCH_INTERVAL_MS, call))
       await this.#refresh(listing);
     return undefined;

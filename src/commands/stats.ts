@@ -1,6 +1,7 @@
 import { sandboxesArg } from '../lib/cli/each-sandbox.ts';
 import { duration, Flags } from '../lib/cli/flags.ts';
 import { SbxCommand } from '../lib/cli/sbx-command.ts';
+import { canDraw } from '../lib/cli/screens/can-draw.ts';
 import { failureOf, onEach } from '../lib/ops/each.ts';
 import { LEAST_GAP_MS, measure, type StatsLook, watchStats } from '../lib/ops/stats.ts';
 import { statsView } from '../lib/ui/stats-view.ts';
@@ -12,7 +13,7 @@ const OPTIONS = { verb: 'stats' };
 export default class StatsCommand extends SbxCommand<typeof StatsCommand> {
   static summary = 'show the CPU, memory, disk, network and processes that sandboxes use';
   static description =
-    'CPU is the share of one CPU between two looks: 200% is two of them. What is not known is shown as -, and is absent in JSON. With --watch it looks again and again until Ctrl-C; --json then prints one object a line.';
+    'CPU is the share of one CPU between two looks: 200% is two of them. What is not known is shown as -, and is absent in JSON. With --watch it looks again and again until Ctrl-C, on a terminal with the last minute as bars; --json then prints one object a line.';
   static examples = [
     '<%= config.bin %> stats box',
     '<%= config.bin %> stats box-a box-b --watch',
@@ -49,13 +50,15 @@ export default class StatsCommand extends SbxCommand<typeof StatsCommand> {
     const failure = failureOf(found);
     if (failure !== undefined) throw failure;
     const sandboxes = found.flatMap(({ value }) => (value === undefined ? [] : [value]));
+    const intervalMs = Math.max(flags.interval, LEAST_GAP_MS);
+    if (canDraw(this)) {
+      const { showStats } = await import('../lib/cli/screens/watch.ts');
+      await showStats(context, sandboxes, { intervalMs, wide: this.format === 'wide' });
+      return;
+    }
     let last: StatsLook['lost'][number] | undefined;
     let drawn = 0;
-    for await (const { rows, lost } of watchStats(
-      sandboxes,
-      { having, intervalMs: Math.max(flags.interval, LEAST_GAP_MS) },
-      call,
-    )) {
+    for await (const { rows, lost } of watchStats(sandboxes, { having, intervalMs }, call)) {
       for (const each of lost) this.#warn(each.name, each.error);
       last = lost.at(-1) ?? last;
       if (lost.length > 0) drawn = 0;

@@ -18,8 +18,11 @@ export default class PortsWait extends SbxCommand<typeof PortsWait> {
     '<%= config.bin %> ports wait box 5432 && <%= config.bin %> forward box 5432',
   ];
   static args = {
-    sandbox: Args.string({ description: 'name, id or BACKEND/NAME; may be left out' }),
-    port: Args.string({ description: 'the port' }),
+    sandbox: Args.string({
+      completes: 'sandbox:running|port',
+      description: 'name, id or BACKEND/NAME; may be left out',
+    }),
+    port: Args.string({ completes: 'port', description: 'the port' }),
   };
   static flags = { timeout: duration({ summary: 'how long to wait; default: for ever' }) };
 

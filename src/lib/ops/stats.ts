@@ -77,6 +77,17 @@ export async function* watchStats(
   }
 }
 
+/** Measures one sandbox again and again: from the second time on with the share of the CPU since the time before. */
+export function statsSampler(having: CapabilityIndex): (sandbox: Sandbox, call: Call) => Promise<StatsRow> {
+  let before: Sample | undefined;
+  return async (sandbox, call) => {
+    const now = await sample(sandbox, having, call);
+    const row = rowOf(sandbox, before, now);
+    before = now;
+    return row;
+  };
+}
+
 async function sample(sandbox: Sandbox, having: CapabilityIndex, call: Call): Promise<Sample> {
   const started = performance.now();
   const stats = await need(sandbox, 'stats', having)(call);

@@ -32,6 +32,7 @@ export const THEMES: readonly Theme[] = [
     title: 'Run things',
     lines: [
       { names: ['exec'], text: 'run a command in a sandbox' },
+      { names: ['shell', 'sessions'], text: 'work in terminals that go on without you' },
       { names: ['ps', 'logs', 'kill'], text: 'background processes: list, read, signal' },
       { names: ['env'], text: 'its environment variables' },
     ],
@@ -58,8 +59,10 @@ export const THEMES: readonly Theme[] = [
   {
     title: 'Fleet and set-up',
     lines: [
+      { names: ['top'], text: 'watch all sandboxes on a full screen' },
       { names: ['stats', 'quota', 'prune'], text: 'what is used, what is left, and what can go' },
       { names: ['backend', 'capabilities'], text: 'where sandboxes run, and what each place can do' },
+      { names: ['completion'], text: 'names and flags at the press of Tab' },
       { names: ['config', 'doctor', 'version'], text: 'settings, and what works on this machine' },
     ],
   },

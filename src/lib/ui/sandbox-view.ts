@@ -1,12 +1,13 @@
 /** How sandboxes look: a line each in a list, or everything known of one. Pure. */
 import type { SandboxInfo, SandboxState } from '../backend/contract.ts';
-import { formatAge } from '../util/duration.ts';
+import { ageOf } from '../util/duration.ts';
 import { formatSize } from '../util/size.ts';
 import type { Style } from './color.ts';
 import type { View } from './output.ts';
 import { visible } from './text.ts';
 
-const STATE_STYLES: Readonly<Record<SandboxState, Style>> = {
+/** How each state is coloured. */
+export const STATE_STYLES: Readonly<Record<SandboxState, Style>> = {
   creating: 'yellow',
   running: 'green',
   paused: 'yellow',
@@ -21,7 +22,7 @@ export const sandboxView: View<SandboxInfo> = {
     { header: 'NAME', value: ({ name }) => name, whole: true },
     { header: 'BACKEND', value: ({ backend }) => backend },
     { header: 'STATE', value: ({ state }) => state, style: ({ state }) => STATE_STYLES[state] },
-    { header: 'AGE', value: ({ createdAt }, now) => ago(createdAt, now) },
+    { header: 'AGE', value: ({ createdAt }, now) => ageOf(createdAt, now) },
     { header: 'IMAGE', value: ({ image, snapshot }) => image ?? snapshot },
     { header: 'PORTS', value: portsText },
     { header: 'ID', value: ({ id }) => id, wide: true },
@@ -45,6 +46,7 @@ export function sandboxDetails(info: SandboxInfo, now: Date): string {
     ['expires', info.expiresAt],
     ['image', info.image],
     ['snapshot', info.snapshot],
+    ['isolation', info.isolation],
     ['network', info.network],
     ['ports', portsText(info)],
     ['cpus', limits?.cpus?.toString()],
@@ -61,13 +63,8 @@ export function sandboxDetails(info: SandboxInfo, now: Date): string {
   return known.map(([label, value]) => `${`${label}:`.padEnd(width)} ${visible(value)}\n`).join('');
 }
 
-function ago(time: string, now: Date): string | undefined {
-  const then = new Date(time);
-  return Number.isNaN(then.getTime()) ? undefined : formatAge(then, now);
-}
-
 function when(time: string, now: Date): string {
-  const age = ago(time, now);
+  const age = ageOf(time, now);
   return age === undefined ? time : `${time} (${age} ago)`;
 }
 
