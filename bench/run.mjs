@@ -3,9 +3,11 @@ import { cpus, loadavg, release } from 'node:os';
 import { parseArgs } from 'node:util';
 import { resultOf, textOf } from './lib/report.mjs';
 import { openWorld } from './lib/world.mjs';
+import { completionRows } from './rows/completion.mjs';
 import { forwardRows } from './rows/forward.mjs';
 import { listRows } from './rows/list.mjs';
 import { memoryRows } from './rows/memory.mjs';
+import { shellRows } from './rows/shell.mjs';
 import { snapshotRows } from './rows/snapshots.mjs';
 import { startRows } from './rows/start.mjs';
 import { streamRows } from './rows/streams.mjs';
@@ -19,13 +21,20 @@ const HELP = `node bench/run.mjs [--only ROW[,ROW]] [--rounds FACTOR] [--json] [
   --list     print the names of the rows
 `;
 
-const rows = [...startRows, ...streamRows, ...forwardRows, ...listRows, ...memoryRows, ...snapshotRows];
+const rows = [
+  ...startRows,
+  ...completionRows,
+  ...shellRows,
+  ...streamRows,
+  ...forwardRows,
+  ...listRows,
+  ...memoryRows,
+  ...snapshotRows,
+];
 /** What sbx cannot do yet. */
 const later = [
   { id: 'exec-docker', title: 'sbx exec BOX -- true on docker, against docker exec' },
   { id: 'stdout-docker', title: 'stdout of exec on docker and daemons, against docker exec' },
-  { id: 'echo', title: "a key's echo in shell, against attaching with dtach itself" },
-  { id: 'completion', title: 'dynamic completion, against node -e 0' },
 ];
 
 const { values } = parseArgs({

@@ -22,7 +22,12 @@ export default class Capabilities extends SbxCommand<typeof Capabilities> {
   static summary = 'show what each type of backend can do';
   static description =
     "'native' is the backend's own way, 'derived' is made by sbx from exec, and '-' cannot be done there.";
-  static args = { backend: Args.string({ description: 'a configured backend; without it, all types' }) };
+  static args = {
+    backend: Args.string({
+      completes: 'backend',
+      description: 'a configured backend; without it, all types',
+    }),
+  };
   static examples = ['<%= config.bin %> capabilities', '<%= config.bin %> capabilities local --json'];
 
   async run(): Promise<undefined> {

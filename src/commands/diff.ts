@@ -21,7 +21,13 @@ export default class Diff extends SbxCommand<typeof Diff> {
     'A line a file: A added, C changed, D removed. Control characters in names are made visible.';
   static examples = ['<%= config.bin %> diff box', '<%= config.bin %> diff box --snapshot before --json'];
   static args = { sandbox: sandboxArg };
-  static flags = { snapshot: Flags.string({ helpValue: '<snapshot>', summary: 'since this snapshot' }) };
+  static flags = {
+    snapshot: Flags.string({
+      completes: 'snapshot',
+      helpValue: '<snapshot>',
+      summary: 'since this snapshot',
+    }),
+  };
 
   async run(): Promise<undefined> {
     const { context, flags } = this;

@@ -20,7 +20,9 @@ export default class Exec extends SbxCommand<typeof Exec> {
     "<%= config.bin %> exec --shell 'make test | tee log' box",
     '<%= config.bin %> exec -d box -- python3 -m http.server',
   ];
-  static args = { sandbox: Args.string({ description: 'name, id or BACKEND/NAME' }) };
+  static args = {
+    sandbox: Args.string({ completes: 'sandbox:running', description: 'name, id or BACKEND/NAME' }),
+  };
   static flags = {
     ...execFlags,
     detach: Flags.boolean({
@@ -31,12 +33,33 @@ export default class Exec extends SbxCommand<typeof Exec> {
     env: Flags.string({
       char: 'e',
       multiple: true,
+      completes: 'local-variable',
       helpValue: '<k[=v]>',
       summary: 'environment variable; K alone passes on your own',
     }),
-    'env-file': Flags.string({ multiple: true, helpValue: '<file>', summary: 'file with one K=V a line' }),
-    workdir: Flags.string({ char: 'w', helpValue: '<dir>', summary: 'directory to run it in' }),
-    user: Flags.string({ char: 'u', helpValue: '<user>', summary: 'user to run it as: name or uid[:gid]' }),
+    'env-file': Flags.string({
+      multiple: true,
+      completes: 'file',
+      helpValue: '<file>',
+      summary: 'file with one K=V a line',
+    }),
+    workdir: Flags.string({
+      char: 'w',
+      completes: 'path:folder',
+      helpValue: '<dir>',
+      summary: 'directory to run it in',
+    }),
+    user: Flags.string({
+      char: 'u',
+      completes: 'none',
+      helpValue: '<user>',
+      summary: 'user to run it as: name or uid[:gid]',
+    }),
+    session: Flags.string({
+      completes: 'session:running',
+      helpValue: '<name>',
+      summary: 'run it where this session is: its directory and environment',
+    }),
   };
   static strictCommandArgument = 1;
   static ownFailureExit = 125;
@@ -46,7 +69,7 @@ export default class Exec extends SbxCommand<typeof Exec> {
     const argv = commandOf(flags, this.inner, 'sbx exec SANDBOX -- CMD…');
     refuseMissingTerminal(flags, context.io);
     const { workdir, user } = flags;
-    const { stdin: _, ...spec } = checkExecSpec({
+    const { stdin: _, ...given } = checkExecSpec({
       argv,
       env: await this.#env(),
       workdir,
@@ -58,6 +81,7 @@ export default class Exec extends SbxCommand<typeof Exec> {
       verb: 'exec',
       rest: `-- ${quoteArgv(argv)}`,
     });
+    const spec = flags.session === undefined ? given : await this.#inSession(sandbox, flags.session, given);
     if (flags.detach) return await this.#detach(sandbox, spec);
     const { timeout: timeoutMs } = flags;
     if (timeoutMs !== undefined) {
@@ -94,6 +118,16 @@ export default class Exec extends SbxCommand<typeof Exec> {
       `the command could not be started; see: sbx logs ${sandbox.name} --process ${started.id}`,
     );
     return code;
+  }
+
+  async #inSession<S extends Pick<ExecSpec, 'env' | 'workdir'>>(
+    sandbox: Sandbox,
+    name: string,
+    spec: S,
+  ): Promise<S> {
+    const { inSession } = await import('../lib/ops/sessions.ts');
+    const { having } = await this.context.backends();
+    return await inSession(sandbox, name, spec, having, { signal: this.context.signal });
   }
 
   async #env(): Promise<Record<string, string>> {

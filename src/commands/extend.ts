@@ -33,9 +33,10 @@ export default class Extend extends SbxCommand<typeof Extend> {
   static usage = '[SANDBOX] (DURATION | --never)';
   static args = {
     sandbox: Args.string({
+      completes: 'sandbox',
       description: 'name, id or BACKEND/NAME; left out: $SBX_SANDBOX, or the only running one',
     }),
-    duration: Args.string({ description: 'such as 30m or 1h30m' }),
+    duration: Args.string({ completes: 'none', description: 'such as 30m or 1h30m' }),
   };
   static flags = { never: Flags.boolean({ summary: 'it is not removed by itself any more' }) };
 

@@ -7,7 +7,7 @@ export default class Pause extends SbxCommand<typeof Pause> {
   static summary = 'freeze all processes of sandboxes';
   static description = 'Processes stay in memory and use no CPU until sbx resume.';
   static examples = ['<%= config.bin %> pause box', '<%= config.bin %> pause box-a box-b --json'];
-  static args = { sandbox: sandboxesArg };
+  static args = { sandbox: { ...sandboxesArg, completes: 'sandbox:running' } };
 
   async run(): Promise<undefined> {
     const { having } = await this.context.backends();

@@ -7,7 +7,7 @@ export default class Resume extends SbxCommand<typeof Resume> {
   static summary = 'let the processes of paused sandboxes go on';
   static description = 'One that runs already is left as it is.';
   static examples = ['<%= config.bin %> resume box', '<%= config.bin %> resume box-a box-b --json'];
-  static args = { sandbox: sandboxesArg };
+  static args = { sandbox: { ...sandboxesArg, completes: 'sandbox:paused' } };
 
   async run(): Promise<undefined> {
     const { having } = await this.context.backends();

@@ -5,7 +5,7 @@ import { SbxCommand } from '../lib/cli/sbx-command.ts';
 import { SbxError } from '../lib/errors.ts';
 import type { Outcome } from '../lib/ops/each.ts';
 import { findRemovals, type Removal, removeEach } from '../lib/ops/remove.ts';
-import { visible } from '../lib/ui/text.ts';
+import { countOf } from '../lib/ui/names.ts';
 
 /** Removes sandboxes. */
 export default class Rm extends SbxCommand<typeof Rm> {
@@ -41,8 +41,12 @@ export default class Rm extends SbxCommand<typeof Rm> {
   }
 
   async #ask(risky: readonly Removal[]): Promise<void> {
-    const names = risky.map(({ sandbox }) => `'${visible(sandbox.name)}'`).join(', ');
-    const message = `Remove ${names} with all files${risky.some(({ running }) => running) ? ' and processes' : ''}?`;
+    const what = countOf(
+      risky.map(({ sandbox }) => sandbox.name),
+      'sandbox',
+      'sandboxes',
+    );
+    const message = `Remove ${what} with all files${risky.some(({ running }) => running) ? ' and processes' : ''}?`;
     const yes = await (await this.context.prompter()).confirm({ message, flag: '--force' });
     if (!yes) throw new SbxError('failed', 'nothing was removed');
   }

@@ -8,7 +8,7 @@ export default class Start extends SbxCommand<typeof Start> {
   static description =
     'The main command runs again, if there is one. One that runs already is left as it is.';
   static examples = ['<%= config.bin %> start box', '<%= config.bin %> start box-a box-b --json'];
-  static args = { sandbox: sandboxesArg };
+  static args = { sandbox: { ...sandboxesArg, completes: 'sandbox:stopped' } };
 
   async run(): Promise<undefined> {
     const { having } = await this.context.backends();

@@ -9,7 +9,7 @@ export default class Stop extends SbxCommand<typeof Stop> {
   static description =
     'Processes get TERM, and KILL when they are still there after --timeout. One that is stopped already is left as it is.';
   static examples = ['<%= config.bin %> stop box', '<%= config.bin %> stop box-a box-b --timeout 30s'];
-  static args = { sandbox: sandboxesArg };
+  static args = { sandbox: { ...sandboxesArg, completes: 'sandbox:running,paused' } };
   static flags = {
     timeout: duration({ char: 't', summary: 'grace between TERM and KILL, 10s if left out' }),
   };

@@ -31,6 +31,7 @@ export default class Wait extends SbxCommand<typeof Wait> {
   static flags = {
     for: Flags.string({
       default: 'stopped',
+      completes: 'condition',
       helpValue: '<condition>',
       summary: 'running, stopped, port:N or process:ID',
     }),

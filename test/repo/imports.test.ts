@@ -27,6 +27,8 @@ const MAY_NAME: Readonly<Record<string, readonly string[]>> = {
   ops: ['cli'],
   ui: ['backend', 'ops'],
   guest: ['backend'],
+  session: ['backend'],
+  transport: ['backend'],
   store: ['backend'],
 };
 
@@ -117,8 +119,26 @@ test('heavy packages are imported when they are needed and not before', () => {
   expect(
     offences(
       ({ path }, { target, isDynamic, isType }) =>
-        isPackage(target) && !isDynamic && !isType && !light.includes(target) && !lazyAlready.includes(path),
+        isPackage(target) &&
+        !isDynamic &&
+        !isType &&
+        !light.includes(target) &&
+        !lazyAlready.includes(path) &&
+        !isScreen(path),
     ),
+  ).toEqual([]);
+});
+
+/** Full screens: React and what draws it. */
+const isScreen = (path: string) => path.startsWith('src/lib/ui/tui/');
+
+test('full screens are loaded when one is drawn and not before', () => {
+  const packages = new Set(['ink', 'react', '@xterm/headless']);
+  expect(
+    offences(({ path }, { target, isDynamic, isType }) => {
+      if (isType || isDynamic || isScreen(path)) return false;
+      return packages.has(target) || (isScreen(target) && /\.tsx$/.test(target));
+    }),
   ).toEqual([]);
 });
 

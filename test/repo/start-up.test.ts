@@ -34,15 +34,19 @@ function packagesOf(urls: readonly string[]): string[] {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test.each([[['--version']], [['help']], [['exec', '--help']], [['version']], [['backend', 'ls']]])(
-  'sbx %j loads no package and no backend',
-  (args) => {
-    const loaded = loadedBy(...args);
-    expect(loaded.length).toBeGreaterThan(5);
-    expect(packagesOf(loaded)).toEqual([]);
-    expect(loaded.filter((url) => url.includes('/backends/'))).toEqual([]);
-  },
-);
+test.each([
+  [['--version']],
+  [['help']],
+  [['exec', '--help']],
+  [['version']],
+  [['backend', 'ls']],
+  [['completion', 'complete', 'zsh', '']],
+])('sbx %j loads no package and no backend', (args) => {
+  const loaded = loadedBy(...args);
+  expect(loaded.length).toBeGreaterThan(5);
+  expect(packagesOf(loaded)).toEqual([]);
+  expect(loaded.filter((url) => url.includes('/backends/'))).toEqual([]);
+});
 
 describe('with a sandbox', () => {
   beforeAll(() => void loadedBy('create', 'box'));
@@ -57,14 +61,17 @@ describe('with a sandbox', () => {
     [['ps', 'box']],
     [['files', 'ls', 'box']],
     [['ports', 'box']],
+    [['completion', 'complete', 'zsh', 'exec', '']],
+    [['completion', 'complete', 'zsh', 'cp', 'box:/']],
   ])('sbx %j loads no package', (args) => {
     expect(packagesOf(loadedBy(...args))).toEqual([]);
   });
 
-  test('exec and ls load few files, since each costs', () => {
+  test('exec, ls and completion load few files, since each costs', () => {
     const own = (args: string[]) => loadedBy(...args).filter((url) => url.includes('/dist/')).length;
     expect(own(['exec', 'box', 'true'])).toBeLessThan(45);
     expect(own(['ls'])).toBeLessThan(45);
+    expect(own(['completion', 'complete', 'zsh', 'exec', ''])).toBeLessThan(5);
   });
 
   test('what changes state loads the lock and nothing else', () => {

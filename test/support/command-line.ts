@@ -7,18 +7,21 @@ import type { Backend } from '../../src/lib/backend/contract.ts';
 import type { Backends } from '../../src/lib/backend/registry.ts';
 import { createMemoryBackend, type MemoryBackend } from '../../src/lib/backends/memory/index.ts';
 import type { CommandClass, CommandTable } from '../../src/lib/cli/command-class.ts';
-import { type Context, createContext, type Env } from '../../src/lib/cli/context.ts';
+import { type Clock, type Context, createContext, type Env } from '../../src/lib/cli/context.ts';
 import { main } from '../../src/lib/cli/main.ts';
 import { type MemoryIo, type MemoryIoOptions, memoryIo } from '../../src/lib/cli/memory-io.ts';
 import type { Prompter } from '../../src/lib/cli/prompts.ts';
 import { SignalHub } from '../../src/lib/cli/signals.ts';
 import { SbxError } from '../../src/lib/errors.ts';
+import { clockWith, timeless } from './later.ts';
 
 /** How one command line is run. */
 export interface RunOptions extends MemoryIoOptions {
   readonly env?: Env;
   readonly prompter?: Prompter;
   readonly signals?: SignalHub;
+  /** Default: one on which nobody ever waits long, so that no output depends on how fast this machine is. */
+  readonly clock?: Clock;
   /** Gets the streams before the command starts. */
   readonly watch?: (io: MemoryIo) => void;
 }
@@ -68,6 +71,7 @@ export function commandLine({ commands, backends: more = [] }: CommandLineOption
         io,
         env: { PATH: process.env.PATH, HOME: folder, ...options.env },
         signals: options.signals ?? new SignalHub(),
+        clock: options.clock ?? clockWith(timeless),
         paths: {
           cwd: folder,
           config: `${folder}/config`,
@@ -111,7 +115,16 @@ export function backendsOf(list: readonly Backend[]): Backends {
       ),
     ],
     describe: (name) => {
-      throw new Error(`nothing is configured for ${name}`);
+      const found = list.find((backend) => backend.name === name);
+      if (found === undefined) throw new Error(`nothing is configured for ${name}`);
+      const { manifest } = found;
+      return {
+        name,
+        type: manifest.type,
+        isDefault: found === first,
+        manifest,
+        settings: { type: manifest.type },
+      };
     },
     types: () => list.map(({ manifest }) => manifest),
   };

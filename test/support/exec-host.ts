@@ -4,6 +4,7 @@ import { PassThrough, Writable } from 'node:stream';
 import type { Input, Output } from '../../src/lib/cli/io.ts';
 import { SignalHub } from '../../src/lib/cli/signals.ts';
 import type { ExecHost } from '../../src/lib/ops/exec.ts';
+import { clockWith, timeless } from './later.ts';
 
 /** A local input that stays open until the test ends it. */
 export interface TestInput extends Input {
@@ -52,6 +53,7 @@ export function testOutput(
     isTTY: options.isTTY ?? false,
     columns: undefined,
     sink,
+    beforeWrite: () => undefined,
     text: () => Buffer.concat(chunks).toString(),
     write(data) {
       if (options.fd === undefined) chunks.push(Buffer.from(data));
@@ -75,7 +77,7 @@ export function testHost(streams: Partial<TestHost['io']> = {}): TestHost {
     get signal() {
       return signals.signal;
     },
-    clock: { now: () => new Date(), monotonic: () => performance.now() },
+    clock: clockWith(timeless),
   };
 }
 

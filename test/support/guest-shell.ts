@@ -2,7 +2,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterAll } from 'vitest';
 import type { ExecSpec, Exit, Running, SignalName } from '../../src/lib/backend/contract.ts';
 import type { ExecSandbox } from '../../src/lib/backend/derived/run-guest.ts';
@@ -17,6 +17,8 @@ export function hasFamily(family: Family): boolean {
 /** What to change about the tools. */
 export interface ShellOptions {
   readonly without?: readonly string[];
+  /** Further programs of this machine, by name or path. With these, a GNU shell has nothing but a few basic tools and them. */
+  readonly with?: readonly string[];
   /** Run as this uid; needs root. */
   readonly uid?: number;
 }
@@ -29,9 +31,9 @@ afterAll(() => {
 
 /** A sandbox whose commands are those of `family` and run in `workdir`. */
 export function guestShell(family: Family, workdir: string, options: ShellOptions = {}): ExecSandbox {
-  const { without = [] } = options;
-  const key = [family, ...without].join(' ');
-  const path = paths.get(key) ?? (family === 'gnu' ? gnuPath(without) : busyboxPath(without));
+  const { without = [], with: more = [] } = options;
+  const key = JSON.stringify([family, without, more]);
+  const path = paths.get(key) ?? (family === 'gnu' ? gnuPath(without, more) : busyboxPath(without, more));
   paths.set(key, path);
   const shell = family === 'gnu' ? ['/bin/sh'] : [find('busybox') ?? 'busybox', 'sh'];
   return {
@@ -78,8 +80,8 @@ function start(
   };
 }
 
-function gnuPath(without: readonly string[]): string {
-  if (without.length === 0) return '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin';
+function gnuPath(without: readonly string[], more: readonly string[]): string {
+  if (without.length === 0 && more.length === 0) return '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin';
   const folder = toolFolder();
   for (const name of [
     'sh',
@@ -96,19 +98,24 @@ function gnuPath(without: readonly string[]): string {
     'cksum',
     'tar',
     'dirname',
+    ...more,
   ]) {
     const path = find(name);
-    if (path !== undefined && !without.includes(name)) symlinkSync(path, join(folder, name));
+    if (path !== undefined && !without.includes(name)) symlinkSync(path, join(folder, basename(name)));
   }
   return folder;
 }
 
-function busyboxPath(without: readonly string[]): string {
+function busyboxPath(without: readonly string[], more: readonly string[]): string {
   const busybox = find('busybox');
   const folder = toolFolder();
   if (busybox === undefined) return folder;
   for (const name of execFileSync(busybox, ['--list'], { encoding: 'utf8' }).split('\n')) {
     if (name !== '' && !without.includes(name)) symlinkSync(busybox, join(folder, name));
+  }
+  for (const name of more) {
+    const path = find(name);
+    if (path !== undefined) symlinkSync(path, join(folder, basename(name)));
   }
   return folder;
 }

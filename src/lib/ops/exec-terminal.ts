@@ -1,11 +1,9 @@
 /** Runs a command on the local terminal: raw input, one output, the size that the window has. */
-import type { Writable } from 'node:stream';
-import type { Sandbox, TerminalSize } from '../backend/contract.ts';
+import type { Sandbox } from '../backend/contract.ts';
 import { enterRawMode } from '../session/raw-mode.ts';
+import { type Screen, sizeOf } from '../session/terminal-size.ts';
 import { type Ended, type ExecHost, type ExecRequest, noTerminal, settle, start } from './exec.ts';
 import { supervise } from './exec-supervise.ts';
-
-const DEFAULT_SIZE: TerminalSize = { cols: 80, rows: 24 };
 
 /** Runs a command to its end; the local terminal is then as it was before. */
 export async function executeOnTerminal(
@@ -17,11 +15,8 @@ export async function executeOnTerminal(
   const { io, clock } = host;
   if (!io.stdin.isTTY || !io.stdout.isTTY) throw noTerminal();
   const { argv, env, workdir, user } = request;
-  const screen: Writable & { readonly columns?: number; readonly rows?: number } = io.stdout.stream();
-  const size = (): TerminalSize => ({
-    cols: screen.columns || DEFAULT_SIZE.cols,
-    rows: screen.rows || DEFAULT_SIZE.rows,
-  });
+  const screen: Screen = io.stdout.stream();
+  const size = () => sizeOf(screen);
   const started = clock.monotonic();
   const terminal = { ...size(), term };
   const running = await start(sandbox, { argv, env, workdir, user, stdin: 'pipe', terminal }, host);

@@ -1,0 +1,107 @@
+/** Joins a recording and what comes over the connection into one output: nothing twice and nothing left out. */
+import { overlapOf } from './align.ts';
+import { createModes } from './modes.ts';
+import { cleanStart, createCleaner } from './replay.ts';
+
+/** Bytes that wait for the recording; a session that prints more meanwhile has overtaken it. */
+const MOST_WAITING = 1 << 20;
+
+/** Bytes at the end of a recording by which it is found in a longer one. */
+const SOUGHT = 4096;
+
+/** What comes over one connection. */
+export interface LiveOutput {
+  /** Bytes of the connection; they wait until {@link LiveOutput.begin}. */
+  take(bytes: Uint8Array): void;
+  /** Prints a recording that was asked for after the connection was there, and goes on behind it. Without one just goes on. */
+  begin(recorded?: Recording): void;
+  /** Whether nothing has come over the connection yet. */
+  readonly isSilent: boolean;
+  /**
+   * Prints what the recording has besides, now that it was read once more. Only while the connection is silent: dtach
+   * throws away what is printed while nobody is attached, and a recorder may be a moment late with it.
+   */
+  catchUp(recorded: Uint8Array): void;
+}
+
+/** The end of what a session has printed. */
+export interface Recording {
+  readonly bytes: Uint8Array;
+  /** Whether there was more before. */
+  readonly isCut: boolean;
+  /** What is to be printed before it. */
+  readonly prefix: string;
+}
+
+/** Prints by `write`. */
+export function createLiveOutput(write: (bytes: Uint8Array) => void): LiveOutput {
+  let waiting: Buffer[] | undefined = [];
+  let bytesWaiting = 0;
+  let expected: Uint8Array = Buffer.alloc(0);
+  let known: Uint8Array = Buffer.alloc(0);
+  let isSilent = true;
+  const open = () => {
+    const all = waiting ?? [];
+    waiting = undefined;
+    for (const chunk of all) print(chunk);
+  };
+  /** Leaves out what the recording had already. If something else comes, nothing more is in common. */
+  const print = (bytes: Uint8Array) => {
+    if (expected.length === 0) return write(bytes);
+    const common = commonStart(expected, bytes);
+    const goesOn = common === bytes.length && common < expected.length;
+    expected = goesOn ? expected.subarray(common) : Buffer.alloc(0);
+    if (common < bytes.length) write(bytes.subarray(common));
+  };
+  return {
+    get isSilent() {
+      return isSilent;
+    },
+    take(bytes) {
+      isSilent = false;
+      if (waiting === undefined) return print(bytes);
+      waiting.push(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
+      bytesWaiting += bytes.length;
+      if (bytesWaiting > MOST_WAITING) open();
+    },
+    begin(recorded) {
+      if (waiting === undefined) return;
+      if (recorded !== undefined && recorded.bytes.length > 0) {
+        const overlap = overlapOf(recorded.bytes, Buffer.concat(waiting));
+        expected = recorded.bytes.subarray(recorded.bytes.length - overlap);
+        known = recorded.bytes;
+        write(replayOf(recorded));
+      }
+      open();
+    },
+    catchUp(recorded) {
+      const from = known.length === 0 ? 0 : endIn(recorded, known);
+      if (!isSilent || from === undefined || from === recorded.length) return;
+      expected = recorded.subarray(from);
+      known = recorded;
+      write(replayOf({ bytes: expected, isCut: false, prefix: '' }));
+    },
+  };
+}
+
+/** Where in `longer` the end of `shorter` is; undefined when it is not there. */
+function endIn(longer: Uint8Array, shorter: Uint8Array): number | undefined {
+  const end = Buffer.from(shorter.subarray(-SOUGHT));
+  const at = Buffer.from(longer.buffer, longer.byteOffset, longer.length).lastIndexOf(end);
+  return at < 0 ? undefined : at + end.length;
+}
+
+/** A recording as it may be printed; input modes are put on at its end only, so that no mouse is heard in between. */
+function replayOf({ bytes, isCut, prefix }: Recording): Buffer {
+  const from = isCut ? bytes.subarray(cleanStart(bytes)) : bytes;
+  const cleaner = createCleaner();
+  const modes = createModes();
+  modes.feed(from);
+  return Buffer.concat([Buffer.from(prefix), cleaner.feed(from), Buffer.from(modes.inputOn()), cleaner.rest]);
+}
+
+function commonStart(one: Uint8Array, other: Uint8Array): number {
+  const most = Math.min(one.length, other.length);
+  for (let at = 0; at < most; at++) if (one[at] !== other[at]) return at;
+  return most;
+}
