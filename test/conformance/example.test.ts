@@ -7,5 +7,5 @@ describeConformance({
   create: async () => openExampleBackend('example'),
   onThisMachine: true,
   otherUser: process.getuid?.() === 0 ? { user: 'nobody', uid: 65_534 } : undefined,
-  lacks: ['device paths'],
+  lacks: ['device paths', 'own root'],
 });

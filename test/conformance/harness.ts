@@ -36,8 +36,11 @@ export interface ConformanceOptions {
   readonly timeout?: number;
 }
 
-/** `device paths`: `/dev/stdout` and `/dev/stderr` can be opened inside. `new workdir`: one that is missing is made. */
-export type Feature = 'device paths' | 'new workdir';
+/**
+ * `device paths`: `/dev/stdout` and `/dev/stderr` can be opened inside. `new workdir`: one that is missing is made.
+ * `own root`: each sandbox has all its folders to itself, `/tmp` among them.
+ */
+export type Feature = 'device paths' | 'new workdir' | 'own root';
 
 /** One backend under test. */
 export interface Harness extends ConformanceOptions {

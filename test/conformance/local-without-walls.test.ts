@@ -16,5 +16,5 @@ describeConformance({
   create: async () => ({ ...local, manifest, create, can: { prune } }),
   dispose: () => rm(state, { recursive: true, force: true }),
   onThisMachine: true,
-  lacks: ['new workdir'],
+  lacks: ['new workdir', 'own root'],
 });

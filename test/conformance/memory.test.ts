@@ -10,5 +10,5 @@ describeConformance({
   dispose: () => backend.dispose(),
   onThisMachine: true,
   otherUser: process.getuid?.() === 0 ? { user: 'nobody', uid: 65_534 } : undefined,
-  lacks: ['device paths'],
+  lacks: ['device paths', 'own root'],
 });

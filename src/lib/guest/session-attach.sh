@@ -97,8 +97,8 @@ stat_of $$ && {
   set -- $fields
   echo "${20}" >"clients/$$"
 }
-client='' taken=
-trap 'taken=1; [ -z "$client" ] || kill "$client" 2>/dev/null' TERM
+client='' told=
+trap 'told=1; [ -z "$client" ] || kill "$client" 2>/dev/null' TERM
 known=$(cat taken 2>/dev/null)
 if [ -n "$word" ]; then
   known=$word
@@ -113,13 +113,14 @@ fi
 exec 5<&0
 (trap - TERM && exec <&5 5<&- && relay) &
 client=$!
-[ -z "$taken" ] || kill $client
+[ -z "$told" ] || kill $client
 wait $client
 # A signal ends the waiting, too.
 while kill -0 $client 2>/dev/null; do wait $client; done
 rm -f "clients/$$"
 
-if [ -n "$taken" ] || [ "$(cat taken 2>/dev/null)" != "$known" ]; then
+# TERM alone says nothing: it also comes when the whole sandbox is stopped.
+if [ "$(cat taken 2>/dev/null)" != "$known" ]; then
   end=taken
 else
   tries=20

@@ -122,11 +122,9 @@ async function mountOver(init: InitProcess, record: SandboxRecord, parts: readon
   const hidden = `${root}/${HIDDEN_FOLDER}`;
   const words = parts.flatMap((part) => {
     const { host, ...empty } = part;
-    const lower =
-      init.emptyParts.includes(part.name) || host === undefined
-        ? empty
-        : { ...empty, host: `../../host/${part.name}` };
-    return [`${root}${part.path}`, overlayOptions(record, lower, init.base)];
+    const isEmpty = init.emptyParts.includes(part.name) || host === undefined;
+    const shown = isEmpty ? empty : { ...part, lower: `../../host/${part.name}` };
+    return [`${root}${part.path}`, overlayOptions(record, shown, init.base)];
   });
   const [file, ...args] = helperArgv(init, [
     '/bin/sh',

@@ -3,7 +3,7 @@
  * locked: the kernel lets nobody look beneath, and so no overlay mount can lie over the folder.
  */
 import * as fs from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { SbxError } from '../../errors.ts';
 import type { Layout } from './layout.ts';
 import { type Part, partsOf, toolParts } from './parts.ts';
@@ -58,7 +58,10 @@ function withoutMounts(layout: Layout, part: Part): Part {
   if (host === undefined) return part;
   if (isBelow(stateFolder(layout), host)) return empty;
   if (!mountPoints().some((path) => path !== host && isBelow(path, host))) return part;
-  return isRoot() ? { ...part, host: join(layout.host, part.name) } : empty;
+  if (!isRoot()) return empty;
+  // The options of a mount have no way to write a quote, which the state folder's name may have.
+  const lower = `../../${basename(layout.host)}/${part.name}`;
+  return { ...part, host: join(layout.host, part.name), lower };
 }
 
 function refuseState(layout: Layout, host: string): void {

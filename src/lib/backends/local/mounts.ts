@@ -16,7 +16,7 @@ const OPTIONS_LIMIT = 4000;
 export function overlayOptions(record: SandboxRecord, part: Part, base: string): string {
   const layers = (record.layers[part.name] ?? []).map((id) => `${id}/${part.name}`);
   const lower = [...layers, `../${BASE_FOLDER}/${base}/${part.base ?? part.name}`];
-  if (part.host !== undefined) lower.push(escapeOption(part.host));
+  if (part.host !== undefined) lower.push(part.lower ?? escapeOption(part.host));
   const own = `../sandboxes/${record.id}`;
   const options = `userxattr,lowerdir=${lower.join(':')},upperdir=${own}/upper/${part.name},workdir=${own}/work/${part.name}`;
   if (options.length > OPTIONS_LIMIT) {
@@ -114,7 +114,7 @@ export function mountSteps(layout: Layout, record: SandboxRecord, base: string, 
 function toolsMount(part: Part, base: string): Mount {
   const place = `/${TOOLS_FOLDER}${part.path}`;
   if (part.host === undefined) return mount(part.path, place, 'none', 'rbind,ro,nosuid,nodev', 'later');
-  const lower = [`../${BASE_FOLDER}/${base}/${part.name}`, escapeOption(part.host)];
+  const lower = [`../${BASE_FOLDER}/${base}/${part.name}`, part.lower ?? escapeOption(part.host)];
   return mount('overlay', place, 'overlay', `userxattr,lowerdir=${lower.join(':')}`, 'later');
 }
 

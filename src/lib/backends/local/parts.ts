@@ -14,6 +14,8 @@ export interface Part {
   readonly path: string;
   /** The folder of this machine below it; absent: an empty one. */
   readonly host?: string;
+  /** The same relative to the layers' folder, where its name cannot stand among the options of a mount. */
+  readonly lower?: string;
   /** Its folder's name below a base layer, where it is another one. */
   readonly base?: string;
 }
