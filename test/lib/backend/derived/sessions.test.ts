@@ -1,9 +1,11 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { SbxError } from '../../../../src/lib/errors.ts';
 import { type Family, hasFamily } from '../../../support/guest-shell.ts';
-import { requireOrSkip } from '../../../support/require.ts';
+import { asRoot, requireOrSkip } from '../../../support/require.ts';
 import { call, SIZE, screenOf, sessionBox, type } from '../../../support/session-box.ts';
 import { mounting, tinyDisk } from '../../../support/tiny-disk.ts';
 
@@ -314,3 +316,40 @@ function recorders(master: string): number[] {
     if (!readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith('script')) children(pid).forEach(add);
   return all;
 }
+
+/** Makes terminals in a system of its own until one has the number that is given; prints who is on that one. */
+const DOUBLE = `import os, pty, signal, sys
+wanted = int(sys.argv[1])
+while True:
+    pid, fd = pty.fork()
+    if pid == 0:
+        print("ready", flush=True)
+        signal.pause()
+    os.read(fd, 1)
+    number = int(open("/proc/%d/stat" % pid).read().rsplit(") ", 1)[1].split()[4])
+    if number == wanted: break
+print(pid, flush=True)
+sys.stdin.read()
+`;
+
+asRoot()('what runs in another sandbox on a terminal of the same number stays alive', async () => {
+  const { sessions, read } = sessionBox();
+  await sessions.create({ name: 'main', argv: ['sleep', '1000'] }, call);
+  const tty = readFileSync(`/proc/${read('main', 'shell').split(' ')[0]}/stat`, 'utf8')
+    .split(') ')[1]
+    ?.split(' ')[4];
+  const devices =
+    'mount -t devpts -o newinstance,ptmxmode=666 devpts /dev/pts && mount --bind /dev/pts/ptmx /dev/ptmx';
+  const other = spawn('unshare', [
+    '--mount',
+    'sh',
+    '-c',
+    `${devices} && exec python3 -c "$0" ${tty}`,
+    DOUBLE,
+  ]);
+  onTestFinished(() => void other.kill());
+  const pid = Number(String((await once(other.stdout, 'data'))[0]));
+  expect(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ')[4]).toBe(tty);
+  await sessions.kill('main', call);
+  expect(existsSync(`/proc/${pid}/exe`)).toBe(true);
+});
