@@ -1,7 +1,7 @@
 /** How forwards in the background are shown. Pure. */
 import type { BackgroundForward } from '../ops/forward/records.ts';
 import { forwardText } from '../ops/forward/types.ts';
-import { formatAge } from '../util/duration.ts';
+import { ageOf } from '../util/duration.ts';
 import type { View } from './output.ts';
 
 export const backgroundView: View<BackgroundForward> = {
@@ -15,7 +15,7 @@ export const backgroundView: View<BackgroundForward> = {
       value: ({ state }) => state,
       style: ({ state }) => (state === 'running' ? 'green' : 'red'),
     },
-    { header: 'AGE', value: ({ createdAt }, now) => formatAge(new Date(createdAt), now) },
+    { header: 'AGE', value: ({ createdAt }, now) => ageOf(createdAt, now) },
     { header: 'LAST MESSAGE', value: ({ lastLine }) => lastLine },
     { header: 'PID', value: ({ pid }) => String(pid), align: 'right', wide: true },
     { header: 'LOG', value: ({ log }) => log, wide: true, whole: true },

@@ -1,6 +1,6 @@
 /** How processes are shown. */
 import type { ProcessInfo } from '../backend/contract.ts';
-import { formatAge } from '../util/duration.ts';
+import { ageOf } from '../util/duration.ts';
 import { quoteArgv } from '../util/shell-quote.ts';
 import type { View } from './output.ts';
 
@@ -17,8 +17,7 @@ export const processView: View<ProcessInfo> = {
     { header: 'EXIT', value: shownExit },
     {
       header: 'AGE',
-      value: ({ startedAt }, now) =>
-        startedAt === undefined ? undefined : formatAge(new Date(startedAt), now),
+      value: ({ startedAt }, now) => ageOf(startedAt, now),
     },
     { header: 'PID', value: ({ pid }) => pid?.toString(), wide: true },
     { header: 'COMMAND', value: ({ argv }) => quoteArgv(argv) },

@@ -1,5 +1,5 @@
 /** How snapshots look. Pure. */
-import { formatAge } from '../util/duration.ts';
+import { ageOf } from '../util/duration.ts';
 import { formatSize } from '../util/size.ts';
 import type { View } from './output.ts';
 
@@ -26,7 +26,7 @@ export const snapshotView: View<SnapshotRow> = {
       value: ({ size }) => (size === undefined ? undefined : formatSize(size)),
       align: 'right',
     },
-    { header: 'AGE', value: ({ createdAt }, now) => formatAge(new Date(createdAt), now) },
+    { header: 'AGE', value: ({ createdAt }, now) => ageOf(createdAt, now) },
     {
       header: 'LABELS',
       value: ({ labels }) =>

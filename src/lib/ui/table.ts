@@ -1,6 +1,6 @@
 /** Plain tables: uppercase headers, two spaces between columns, fitted to a width. Pure. */
 import { paint, type Style } from './color.ts';
-import { truncate, visible, width } from './text.ts';
+import { measured, truncate } from './text.ts';
 
 /** One column of a table. */
 export interface Column<Row> {
@@ -73,8 +73,7 @@ function cellsOf<Row>(rows: readonly Row[], column: Column<Row>, now: Date): Cel
 }
 
 function cellOf(value: string): Cell {
-  const text = visible(value);
-  return { value, text, size: width(text) };
+  return { value, ...measured(value) };
 }
 
 /** Not Math.max(...): a list may have more rows than a call may have arguments. */

@@ -31,6 +31,13 @@ export function width(text: string): number {
   return cells;
 }
 
+/** What {@link visible} makes of it and the {@link width} of that, at one look where nothing is special. */
+export function measured(text: string): { readonly text: string; readonly size: number } {
+  if (ASCII.test(text)) return { text, size: text.length };
+  const shown = visible(text);
+  return { text: shown, size: width(shown) };
+}
+
 /** Cuts to at most `cells` cells, ending in `…` where something was cut. */
 export function truncate(text: string, cells: number): string {
   if (width(text) <= cells) return text;

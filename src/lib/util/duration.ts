@@ -41,17 +41,15 @@ export function formatDuration(milliseconds: number): string {
   return text;
 }
 
-/** How long ago, in one unit: `3m`, `2h`, `5d`. A time to come is `0s`. */
-export function formatAge(then: Date, now: Date): string {
-  const age = Math.max(0, now.getTime() - then.getTime());
+/**
+ * How long ago an ISO 8601 time is, in one unit: `3m`, `2h`, `5d`. A time to come is `0s`; undefined where there is no
+ * time, or it is none.
+ */
+export function ageOf(time: string | undefined, now: Date): string | undefined {
+  const age = Math.max(0, now.getTime() - Date.parse(time ?? ''));
+  if (Number.isNaN(age)) return undefined;
   if (age < UNITS.m) return `${Math.floor(age / UNITS.s)}s`;
   if (age < UNITS.h) return `${Math.floor(age / UNITS.m)}m`;
   if (age < 2 * UNITS.d) return `${Math.floor(age / UNITS.h)}h`;
   return `${Math.floor(age / UNITS.d)}d`;
-}
-
-/** {@link formatAge} of an ISO 8601 time; undefined where there is none, or it is no time. */
-export function ageOf(time: string | undefined, now: Date): string | undefined {
-  const then = new Date(time ?? Number.NaN);
-  return Number.isNaN(then.getTime()) ? undefined : formatAge(then, now);
 }

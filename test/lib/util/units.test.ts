@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatAge, formatDuration, parseDuration } from '../../../src/lib/util/duration.ts';
+import { ageOf, formatDuration, parseDuration } from '../../../src/lib/util/duration.ts';
 import { formatSize, parseSize } from '../../../src/lib/util/size.ts';
 
 describe('durations', () => {
@@ -27,10 +27,10 @@ describe('durations', () => {
 
   it('tells an age in one unit', () => {
     const ages = [0, 59, 60, 3599, 7200, 47 * 3600, 48 * 3600].map((seconds) =>
-      formatAge(new Date(0), new Date(seconds * 1000)),
+      ageOf(new Date(0).toISOString(), new Date(seconds * 1000)),
     );
     expect(ages).toEqual(['0s', '59s', '1m', '59m', '2h', '47h', '2d']);
-    expect(formatAge(new Date(5000), new Date(0))).toBe('0s');
+    expect(ageOf(new Date(5000).toISOString(), new Date(0))).toBe('0s');
   });
 });
 

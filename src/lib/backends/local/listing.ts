@@ -1,9 +1,9 @@
 /**
- * What a list says of each sandbox, gathered in one file: two looks at a sandbox instead of two files to read. It is
- * never believed: an entry counts only while the files it was taken from are the very same ones, and without the file
- * a list takes longer, nothing else.
+ * What a list says of each sandbox, gathered in one file: one look at a sandbox instead of two files to read. It is
+ * never believed: an entry counts only while nothing was made, replaced or removed in the sandbox's folder, where files
+ * are never changed in place; without the file a list takes longer, nothing else.
  */
-import { existsSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { SbxError } from '../../errors.ts';
 import { readJsonFile, removeLeftovers, writeOwnFile } from '../../store/json-file.ts';
@@ -41,18 +41,17 @@ export interface Listed {
   readonly init: ListedInit | SbxError | undefined;
 }
 
-/** Tells a file from what was or will be in its place: inode, size, time of change. */
-type Stamp = readonly [ino: number, size: number, changed: number];
+/** Tells the state of a folder from those before and after: inode, time of change. */
+type Stamp = readonly [ino: number, changed: number];
 
 interface Entry {
+  readonly stamp: Stamp;
   readonly record: ListedRecord;
-  readonly recordStamp: Stamp;
   readonly init: ListedInit | undefined;
-  readonly initStamp?: Stamp | undefined;
 }
 
 interface Index {
-  readonly version: 1;
+  readonly version: 2;
   readonly entries: Readonly<Record<string, Entry>>;
 }
 
@@ -81,18 +80,15 @@ export function openListing(layout: Layout, ids: readonly string[], now: () => n
   let current = 0;
   return {
     read(id) {
-      const record = recordPath(layout, id);
-      const init = initPath(layout, id);
       const known = old[id];
-      if (known !== undefined && isCurrent(known, record, init)) {
+      // Looked at before its files are read: one that changes in between is another one at the next look.
+      const stamp = stampOf(`${layout.sandboxes}/${id}`);
+      if (known !== undefined && isSame(known.stamp, stamp)) {
         current++;
         return known;
       }
-      // Looked at before they are read: one that changes in between is another one at the next look.
-      const recordStamp = stampOf(record, now());
-      const initStamp = stampOf(init, now());
-      const found = { record: tryRecord(record), init: tryInit(init) };
-      fresh.set(id, entryOf(found, recordStamp, initStamp));
+      const found = { record: tryRecord(recordPath(layout, id)), init: tryInit(initPath(layout, id)) };
+      fresh.set(id, isSettled(stamp, now()) ? entryOf(found, stamp) : undefined);
       return found;
     },
     async save() {
@@ -104,7 +100,7 @@ export function openListing(layout: Layout, ids: readonly string[], now: () => n
           return entry === undefined ? [] : [[id, entry]];
         }),
       );
-      const text = JSON.stringify({ version: 1, entries } satisfies Index);
+      const text = JSON.stringify({ version: 2, entries } satisfies Index);
       if (text.length <= SIZE_LIMIT) await write(path, text);
     },
   };
@@ -133,42 +129,33 @@ async function write(path: string, text: string): Promise<void> {
   }
 }
 
-function isCurrent(entry: Entry, record: string, init: string): boolean {
-  if (!isSame(entry.recordStamp, record)) return false;
-  return entry.initStamp === undefined ? !existsSync(init) : isSame(entry.initStamp, init);
+/** Undefined: there is no such folder. */
+function stampOf(path: string): Stamp | undefined {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat === undefined ? undefined : [stat.ino, stat.ctimeMs];
 }
 
-function isSame([ino, size, changed]: Stamp, path: string): boolean {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  return stat !== undefined && stat.ino === ino && stat.ctimeMs === changed && stat.size === size;
+function isSame([ino, changed]: Stamp, now: Stamp | undefined): boolean {
+  return now !== undefined && now[0] === ino && now[1] === changed;
 }
 
-/** Undefined: there is no such file. `unsettled`: it changed too lately to be told from a later one. */
-function stampOf(path: string, now: number): Stamp | 'unsettled' | undefined {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  if (stat === undefined) return undefined;
-  return stat.ctimeMs + SETTLED_MS < now ? [stat.ino, stat.size, stat.ctimeMs] : 'unsettled';
+/** Whether it changed long enough ago to be told from a later one. */
+function isSettled(stamp: Stamp | undefined, now: number): stamp is Stamp {
+  return stamp !== undefined && stamp[1] + SETTLED_MS < now;
 }
 
 /** What is kept of a sandbox; undefined where nothing can be. */
-function entryOf(
-  { record, init }: Listed,
-  recordStamp: Stamp | 'unsettled' | undefined,
-  initStamp: Stamp | 'unsettled' | undefined,
-): Entry | undefined {
+function entryOf({ record, init }: Listed, stamp: Stamp): Entry | undefined {
   if (record === undefined || record instanceof SbxError || init instanceof SbxError) return undefined;
-  if (recordStamp === undefined || recordStamp === 'unsettled' || initStamp === 'unsettled') return undefined;
-  if ((init === undefined) !== (initStamp === undefined)) return undefined;
   const { id, name, phase, createdAt, expiresAt, labels, network, limits, workdir, user, command } = record;
   const { rootfsSource, snapshot, isolation } = record;
   return {
+    stamp,
     record: {
       ...{ id, name, phase, createdAt, expiresAt, labels, network, limits, workdir, user, command },
       ...{ rootfsSource, snapshot, isolation },
     },
-    recordStamp,
     init: init === undefined ? undefined : listedInit(init),
-    initStamp,
   };
 }
 
@@ -178,7 +165,9 @@ function listedInit({ pid, startTicks, bootId, startedAt, network, paused }: Lis
 
 function validate(value: unknown): Index {
   const index = value as Partial<Index> | null;
-  if (index?.version !== 1 || typeof index.entries !== 'object' || index.entries === null)
+  if (index?.version !== 2 || typeof index.entries !== 'object' || index.entries === null)
     throw new Error('it is not a listing');
+  for (const id in index.entries)
+    if (!Array.isArray(index.entries[id]?.stamp)) throw new Error('an entry has no stamp');
   return index as Index;
 }

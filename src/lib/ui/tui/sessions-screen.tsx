@@ -2,7 +2,7 @@
 import { Box } from 'ink';
 import type { ReactElement } from 'react';
 import type { SessionInfo } from '../../backend/contract.ts';
-import { formatAge } from '../../util/duration.ts';
+import { ageOf } from '../../util/duration.ts';
 import { paint } from '../color.ts';
 import type { Column } from '../table.ts';
 import { truncate, visible } from '../text.ts';
@@ -49,8 +49,7 @@ const COLUMNS: readonly Column<SessionInfo>[] = [
   {
     header: 'AGE',
     align: 'right',
-    value: ({ createdAt }, now) =>
-      createdAt === undefined ? undefined : formatAge(new Date(createdAt), now),
+    value: ({ createdAt }, now) => ageOf(createdAt, now),
   },
 ];
 

@@ -1,13 +1,4 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -80,15 +71,6 @@ describe('the listing', () => {
     expect(readFileSync(index(), 'utf8')).not.toContain('box-000000000002');
   });
 
-  test('sees a change in place of the same length and with the old times', async () => {
-    await look();
-    const path = filesOf(3).record;
-    const { atime, mtime } = statSync(path);
-    writeFileSync(path, readFileSync(path, 'utf8').replace('box-000000000003', 'box-00000000000X'));
-    utimesSync(path, atime, mtime);
-    expect((await look())[3]?.name).toBe('box-00000000000X');
-  });
-
   test('reports broken files each time and keeps nothing of them', async () => {
     writeFileSync(filesOf(4).record, '{gar');
     writeFileSync(filesOf(5).init, '{gar');
@@ -112,14 +94,19 @@ describe('the listing', () => {
     expect(statSync(index()).mode & 0o777).toBe(0o600);
   });
 
-  test.each(['{gar', '', 'null', '[]', '{"version":2,"entries":{}}', '{"version":1,"entries":null}'])(
-    'is made anew when it is %j',
-    async (text) => {
-      writeFileSync(index(), text);
-      await look();
-      expect(Object.keys(entries())).toHaveLength(COUNT);
-    },
-  );
+  test.each([
+    '{gar',
+    '',
+    'null',
+    '[]',
+    '{"version":1,"entries":{}}',
+    '{"version":2,"entries":null}',
+    '{"version":2,"entries":{"000000000000":{}}}',
+  ])('is made anew when it is %j', async (text) => {
+    writeFileSync(index(), text);
+    await look();
+    expect(Object.keys(entries())).toHaveLength(COUNT);
+  });
 
   test('is left alone while nothing changes', async () => {
     await look();
