@@ -14,7 +14,7 @@ const LOGIN_SHELL = ['/bin/sh', '-c', '[ -n "$SHELL" ] || SHELL=/bin/sh; exec "$
 export default class Shell extends SbxCommand<typeof Shell> {
   static summary = 'work in a shell in a sandbox that goes on without you';
   static description =
-    "Attaches to the session 'main', which is made where it is missing. Closing the window or losing the network only detaches; coming back shows what was printed. Ctrl-P Ctrl-Q leaves, and so does ~. after Enter, also out of a dead connection; ~? helps. A lost connection is dialed again, and keys typed meanwhile are kept.\n\nExit codes: the shell's own when it ended, 0 when it was left, 254 when a lost connection was given up, 255 when there was none.";
+    "Attaches to the session 'main', which is made where it is missing, unless it is only to be watched. Closing the window or losing the network only detaches; coming back shows what was printed. Ctrl-P Ctrl-Q leaves, and so does ~. after Enter, also out of a dead connection; ~? helps. A lost connection is dialed again, and keys typed meanwhile are kept.\n\nExit codes: the shell's own when it ended, 0 when it was left, 254 when a lost connection was given up or the sandbox was stopped, 255 when there was none.";
   static examples = [
     '<%= config.bin %> shell box',
     '<%= config.bin %> shell box --session build --command "make -j4"',
@@ -33,6 +33,7 @@ export default class Shell extends SbxCommand<typeof Shell> {
     }),
     command: Flags.string({
       completes: 'none',
+      exclusive: ['read-only'],
       helpValue: '<text>',
       summary: 'text for /bin/sh that a new session runs instead of a login shell',
     }),

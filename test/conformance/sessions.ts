@@ -15,6 +15,15 @@ export function sessionsConformance(h: Harness): void {
     return sessions;
   };
 
+  if (h.lacks?.includes('dtach')) {
+    test('without dtach a session is refused, and the hint says how to get it', async () => {
+      const error = await refusal(of(await h.sandbox()).create({ name: 'main' }, call));
+      expect(error).toMatchObject({ code: 'unsupported', hint: expect.stringContaining('dtach') });
+      expect(await of(await h.shared()).list(call)).toEqual([]);
+    });
+    return;
+  }
+
   test('a session runs on when its client has left, and knows what runs in it and where', async () => {
     const sandbox = await h.sandbox();
     const sessions = of(sandbox);

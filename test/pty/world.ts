@@ -17,6 +17,8 @@ export interface World extends AsyncDisposable {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Runs sbx without a terminal. @returns its standard output */
   sbx(...args: string[]): Promise<string>;
+  /** The same in another environment. */
+  sbxIn(env: World['env'], ...args: string[]): Promise<string>;
   /** A terminal with `sbx` on it. */
   open(args: readonly string[], options?: Partial<TerminalOptions>): Terminal;
   /** What was printed on the last terminals, for a test that fails. */
@@ -40,8 +42,9 @@ export function createWorld(): World {
     SBX_STATE_DIR: join(folder, 'state'),
     SBX_CONFIG_DIR: join(folder, 'config'),
   };
-  const sbx = async (...args: string[]) =>
-    (await run(process.execPath, [bin, ...args], { env, cwd: folder })).stdout;
+  const sbxIn = async (other: World['env'], ...args: string[]) =>
+    (await run(process.execPath, [bin, ...args], { env: other, cwd: folder })).stdout;
+  const sbx = (...args: string[]) => sbxIn(env, ...args);
   const recent: Terminal[] = [];
   const open = (...how: Parameters<typeof openTerminal>) => {
     const terminal = openTerminal(...how);
@@ -52,6 +55,7 @@ export function createWorld(): World {
     folder,
     env,
     sbx,
+    sbxIn,
     report: () =>
       recent
         .slice(-3)

@@ -10,7 +10,7 @@ import { attachSession, refuseNoTerminal } from '../../lib/ops/shell.ts';
 export default class SessionsAttach extends SbxCommand<typeof SessionsAttach> {
   static summary = 'attach to a session that runs';
   static description =
-    "Like shell, but never makes a session.\n\nExit codes: the session's own when it ended, 0 when it was left, 254 when a lost connection was given up, 255 when there was none.";
+    "Like shell, but never makes a session.\n\nExit codes: the session's own when it ended, 0 when it was left, 254 when a lost connection was given up or the sandbox was stopped, 255 when there was none.";
   static examples = [
     '<%= config.bin %> sessions attach box build',
     '<%= config.bin %> sessions attach box build --read-only',

@@ -12,6 +12,7 @@ export default class SessionsCommand extends SbxCommand<typeof SessionsCommand> 
   static summary = 'list the sessions of a sandbox: terminals that go on without you';
   static description =
     'On a terminal it shows them live: Enter attaches, n makes one, r renames, k ends, / filters, q quits. Elsewhere, with --all and in other formats it prints them once. COMMAND and CWD are those of what runs in the foreground. The newest 16 that ended are kept.';
+  static aliases = ['sessions:ls', 'sessions:list'];
   static examples = [
     '<%= config.bin %> sessions box',
     '<%= config.bin %> sessions box --all --json',

@@ -66,9 +66,13 @@ export SBX_SESSION_SHELL="${SHELL:-}"
 [ -n "$SBX_SESSION_SHELL" ] || unset SBX_SESSION_SHELL
 [ -z "${LC_ALL+x}" ] || export SBX_SESSION_LC_ALL="$LC_ALL"
 
+# How it ends is written over what is there already, which takes no room on a disk that is full by then.
+echo - >status
+echo - >exit.new
+
 # Writes how the session ended: a shell's exit status, or - when it is not known.
 finish() {
-  [ -e exit ] || { echo "$1 $(date +%s)" >exit.new && mv -f exit.new exit; }
+  [ -e exit ] || { echo "$1 $(date +%s)" 1<>exit.new && mv -f exit.new exit; }
 }
 
 if stat -c %s recording >/dev/null 2>&1; then
@@ -126,19 +130,37 @@ recorder() {
   record
 }
 
-# When dtach is killed its terminal hangs up, which `script` does not hear. Without `script` the shell's own does too.
-hang_up() {
-  read -r pid _ <shell || return
-  read -r line <"/proc/$pid/stat" || return
+# The process `script` into $script: the parent of the shell.
+find_script() {
+  read -r pid _ <shell && read -r line <"/proc/$pid/stat" || return
   # shellcheck disable=SC2086 # the fields of the line
   set -- ${line##*) }
-  if grep -qs "SBX_SESSION_WATCH=$SBX_SESSION_WATCH" "/proc/$2/environ"; then kill -s KILL "$2"; fi
+  script=$2
+  grep -qs "SBX_SESSION_WATCH=$SBX_SESSION_WATCH" "/proc/$script/environ"
+}
+
+# When dtach is killed its terminal hangs up, which `script` does not hear. Without `script` the shell's own does too.
+hang_up() {
+  if find_script; then kill -s KILL "$script"; fi
+}
+
+# When all were stopped and go on, as after a pause, `script` hears that its shell was stopped, and stops once more.
+go_on() {
+  looks=10
+  while [ $looks -gt 0 ] && find_script; do
+    sleep 0.1 2>/dev/null || sleep 1
+    case $(cat "/proc/$script/stat" 2>/dev/null) in
+      *') T '*) kill -s CONT "$script" ;;
+    esac
+    looks=$((looks - 1))
+  done
 }
 
 # A recorder that was killed is followed by another: without a reader `script` would stand still.
 keep_recording() {
   trap '' INT QUIT TERM
   trap hang_up HUP
+  trap go_on CONT
   status=1
   until [ $status = 0 ]; do
     (trap '' HUP && exec <&8 8<&- && recorder) &
@@ -160,9 +182,8 @@ keep_recording() {
       dd if=/dev/null of=recording bs=1 seek=$((size - ${#end})) 2>/dev/null
       ;;
   esac
-  code=-
-  [ ! -e status ] || read -r code <status
-  finish "$code"
+  read -r code <status
+  finish "${code:--}"
 }
 
 trap : INT QUIT
@@ -175,7 +196,7 @@ if command -v script >/dev/null 2>&1 && mkfifo -m 600 pipe 2>/dev/null &&
   # In the foreground, as the terminal's keys want it, and without ignored signals to pass on.
   SHELL=/bin/sh LC_ALL=C script -q -e -f -c 'exec sh ./supervise shell' /proc/self/fd/7 8<&-
   status=$?
-  echo $status >status
+  echo $status 1<>status
   exec 7>&- 8<&-
   wait
   finish $status

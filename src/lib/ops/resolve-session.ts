@@ -31,7 +31,11 @@ export async function resolveSession(
 ): Promise<string> {
   if (name !== undefined) return name;
   const sessions = need(sandbox, 'sessions', (await context.backends()).having);
-  const list = async () => (await sessions.list(call)).filter(({ state }) => ended || state === 'running');
+  const list = async () => {
+    const all = await sessions.list(call);
+    const running = all.filter(({ state }) => state === 'running');
+    return ended ? [...running, ...all.filter((each) => !running.includes(each))] : running;
+  };
   const known = obvious ? await list() : undefined;
   const [only, second] = known ?? [];
   if (only !== undefined && second === undefined) {

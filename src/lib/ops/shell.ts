@@ -6,6 +6,7 @@ import { type AttachRequest, attach, type Dialed } from '../session/attach.ts';
 import type { DetachKeys } from '../session/detach-keys.ts';
 import type { ExecHost } from './exec.ts';
 import { exitCodeOfCommand } from './exec-exit.ts';
+import { endOfSession, exitOf, type SessionEnd, whyLost } from './session-end.ts';
 
 export { DEFAULT_DETACH_KEYS, parseDetachKeys } from '../session/detach-keys.ts';
 
@@ -15,7 +16,7 @@ export const MAIN_SESSION = 'main';
 /** What to attach to and how. */
 export interface ShellRequest {
   readonly session: string;
-  /** Make the session where there is none. */
+  /** Make the session where there is none, unless it is only to be watched. */
   readonly create: boolean;
   /** What a new session runs, as shell text, instead of a login shell. `conflict` when the session runs already. */
   readonly command: string | undefined;
@@ -69,16 +70,15 @@ export async function attachSession(
       keys,
       readOnly,
       giveUpMs,
+      paused: pausedOf(sandbox),
     },
     { input: io.stdin.stream(), output: io.stdout.stream(), signal: controller.signal },
   );
   switch (left.reason) {
     case 'ended':
-      return left.exit === undefined
-        ? await endedSomehow(sandbox, sessions, session, host.signal)
-        : { how: 'ended', exitCode: exitCodeOfCommand(left.exit) };
+      return endedBy(await endOfSession(sandbox, sessions, session, left.exit, host.signal));
     case 'lost':
-      return { how: 'lost', exitCode: EXIT_GIVEN_UP, error: left.error };
+      return endedBy({ error: await whyLost(sandbox, left.error, host.signal) });
     case 'interrupted':
       return {
         how: 'interrupted',
@@ -89,6 +89,19 @@ export async function attachSession(
     default:
       return { how: left.reason, exitCode: 0 };
   }
+}
+
+function endedBy(end: SessionEnd): ShellOutcome {
+  if ('exit' in end) return { how: 'ended', exitCode: exitCodeOfCommand(end.exit) };
+  return { how: 'lost', exitCode: EXIT_GIVEN_UP, error: end.error };
+}
+
+function pausedOf(sandbox: Sandbox): AttachRequest['paused'] {
+  if (sandbox.can.suspend === undefined) return undefined;
+  return {
+    isPaused: async (call) => (await sandbox.info(call)).state === 'paused',
+    resume: `sbx resume ${sandbox.name}`,
+  };
 }
 
 /** Refuses what can only be done on a terminal. @throws SbxError `usage` */
@@ -140,7 +153,7 @@ function createDialer(sessions: Sessions, request: ShellRequest): AttachRequest[
           hasConnected = true;
           return { channel: endedChannel(exit), isNew };
         }
-        if (!request.create || tries >= TRIES) throw error;
+        if (!request.create || readOnly || tries >= TRIES) throw error;
       }
       isNew = await make();
     }
@@ -155,11 +168,6 @@ function runsAlready(session: string): SbxError {
       hint: 'leave --command out, or name another with --session',
     },
   );
-}
-
-/** How the session's shell ended, where that is known. */
-async function exitOf(sessions: Sessions, session: string, signal: AbortSignal): Promise<Exit | undefined> {
-  return (await sessions.list({ signal })).find(({ name }) => name === session)?.exit;
 }
 
 /** Stands for a connection to a session that ended before there was one. */
@@ -179,35 +187,6 @@ function endedChannel(exit: Exit): SessionChannel {
     },
     closed: Promise.resolve({ reason: 'ended', exit }),
   };
-}
-
-/** Finds out how a session ended whose channel does not say so; most often its sandbox has stopped. */
-async function endedSomehow(
-  sandbox: Sandbox,
-  sessions: Sessions,
-  session: string,
-  signal: AbortSignal,
-): Promise<ShellOutcome> {
-  let cause: unknown;
-  try {
-    const exit = await exitOf(sessions, session, signal);
-    if (exit !== undefined) return { how: 'ended', exitCode: exitCodeOfCommand(exit) };
-  } catch (error) {
-    cause = error;
-  }
-  const error = await sandbox.info({ signal }).then(
-    ({ state }) =>
-      state === 'running'
-        ? new SbxError('failed', 'it ended, and how is not known', {
-            hint: `begin anew: sbx shell ${sandbox.name}`,
-            cause,
-          })
-        : new SbxError('conflict', `sandbox '${sandbox.name}' is ${state}`, {
-            hint: `start it: sbx start ${sandbox.name}`,
-          }),
-    (gone: unknown) => gone,
-  );
-  return { how: 'lost', exitCode: EXIT_GIVEN_UP, error };
 }
 
 function isOneOf(error: unknown, ...codes: SbxError['code'][]): boolean {

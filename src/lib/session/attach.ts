@@ -8,7 +8,7 @@ import type { Recording } from './live-output.ts';
 import { enterRawMode, type RawInput } from './raw-mode.ts';
 import { redial } from './reconnect.ts';
 import { createScreenWriter, type ScreenWriter } from './screen-writer.ts';
-import { noStatusLine, reconnecting, statusLine } from './status-line.ts';
+import { noStatusLine, pausedFor, reconnecting, statusLine } from './status-line.ts';
 import { type Screen, sizeOf } from './terminal-size.ts';
 
 /** What to attach to and how. */
@@ -24,6 +24,14 @@ export interface AttachRequest {
   readonly readOnly: boolean;
   /** How long to try to get a lost connection back, in milliseconds. */
   readonly giveUpMs: number;
+  /** Where a sandbox can be paused: whether it is, and the command by which it goes on. */
+  readonly paused?: Paused | undefined;
+}
+
+/** How to know that a sandbox is paused. */
+export interface Paused {
+  readonly isPaused: (call: Call) => Promise<boolean>;
+  readonly resume: string;
 }
 
 /** A connection, and whether its session has just been made: then all that it printed is shown, and nothing is cleared for it. */
@@ -70,12 +78,8 @@ export async function attach(request: AttachRequest, { input, output, signal }: 
   let channel: SessionChannel | undefined;
   let status: string | undefined;
   const size = () => sizeOf(output);
-  const redraw = () => {
-    if (!request.readOnly) channel?.redraw(size());
-  };
-
   using writer = createScreenWriter(output, () => {
-    if (writer.modes.alternate) redraw();
+    if (writer.modes.alternate) void now?.redraw();
   });
   const print = (text: string) => writer.write(Buffer.from(text));
   const show = (text: string | undefined) => {
@@ -99,7 +103,7 @@ export async function attach(request: AttachRequest, { input, output, signal }: 
     onContinue() {
       print(modesBefore);
       modesBefore = '';
-      redraw();
+      void now?.redraw();
     },
   });
   const queue = createKeyQueue(() => input.resume());
@@ -142,8 +146,9 @@ export async function attach(request: AttachRequest, { input, output, signal }: 
     if (again) status = undefined;
     const { cols, rows } = size();
     if (cols !== dialedSize.cols || rows !== dialedSize.rows) onResize();
+    const cleared = () => `${writer.modes.off()}\x1b[m\x1b[H\x1b[2J`;
     const prefix = () => {
-      if (again) return `${writer.modes.off()}\x1b[m\x1b[H\x1b[2J`;
+      if (again) return cleared();
       // What is on the screen goes up and stays in the terminal's memory.
       return dialed.isNew ? '' : `\x1b[m\r${'\n'.repeat(size().rows)}\x1b[H\x1b[J`;
     };
@@ -151,8 +156,18 @@ export async function attach(request: AttachRequest, { input, output, signal }: 
       again || request.replay || dialed.isNew
         ? (call: Call) => recordingOf(request, again ? REFRESHED : REPLAYED, prefix, call)
         : undefined;
+    const { readOnly, paused } = request;
+    const onChange = (isPaused: boolean) =>
+      show(isPaused && paused !== undefined ? pausedFor(paused.resume) : undefined);
     now = converse(
-      { channel, readOnly: request.readOnly, recording },
+      {
+        channel,
+        readOnly,
+        recording,
+        isNew: dialed.isNew,
+        paused: paused && { isPaused: paused.isPaused, onChange },
+        refresh: (call) => recordingOf(request, REFRESHED, cleared, call),
+      },
       { writer, keys: queue, size, signal: over.signal },
     );
     const end = await Promise.race([now.end, left]);

@@ -15,6 +15,8 @@ export interface LiveOutput {
   take(bytes: Uint8Array): void;
   /** Prints a recording that was asked for after the connection was there, and goes on behind it. Without one just goes on. */
   begin(recorded?: Recording): void;
+  /** Has bytes wait once more, until the next {@link LiveOutput.begin}. */
+  hold(): void;
   /** Whether nothing has come over the connection yet. */
   readonly isSilent: boolean;
   /**
@@ -73,6 +75,10 @@ export function createLiveOutput(write: (bytes: Uint8Array) => void): LiveOutput
         write(replayOf(recorded));
       }
       open();
+    },
+    hold() {
+      waiting ??= [];
+      bytesWaiting = 0;
     },
     catchUp(recorded) {
       const from = known.length === 0 ? 0 : endIn(recorded, known);

@@ -18,3 +18,8 @@ export function reconnecting(attempt: number, waitMs: number): string {
     waitMs === 0 ? `reconnecting (attempt ${attempt})` : `next attempt in ${(waitMs / 1000).toFixed(1)} s`;
   return ` connection lost, ${what} - keys are kept - ~. leaves `;
 }
+
+/** That the sandbox is paused, in words. */
+export function pausedFor(resume: string): string {
+  return ` paused, ${resume} lets it go on - keys are kept - ~. leaves `;
+}

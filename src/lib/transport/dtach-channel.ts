@@ -18,7 +18,7 @@ const PIECE = PUSH_SIZE * 400;
 
 /** What leads to the session. */
 export interface DtachLink {
-  /** Open, with no byte read or written. */
+  /** With no byte read or written. */
   readonly stream: Duplex;
   /** Asked once, when the other side has closed the stream. Never rejects. */
   howEnded(): Promise<ChannelEnd>;
@@ -48,14 +48,14 @@ export function dtachChannel(link: DtachLink, options: AttachOptions): OpenChann
   stream.on('end', () => stream.destroy());
   // What broke is told by the way the channel ends.
   stream.on('error', () => undefined);
-  stream.once('close', async () => {
+  const onClose = async () => {
     over = true;
     output.push(null);
     input.destroy();
     const end = reason ?? (await howEnded());
     release();
     resolve(end);
-  });
+  };
   const end = (why: ChannelEnd) => {
     if (over) return;
     over = true;
@@ -71,6 +71,9 @@ export function dtachChannel(link: DtachLink, options: AttachOptions): OpenChann
   });
   // Keys for a session that is over go nowhere; its end is told by `closed`.
   input.on('error', () => undefined);
+  // A session that ends while it is attached to has closed it already, and says so no more.
+  if (stream.closed) void onClose();
+  else stream.once('close', onClose);
   stream.write(
     readOnly ? attachPacket() : Buffer.concat([attachPacket(), redrawPacket(options.size)], 2 * PACKET_SIZE),
   );

@@ -1,5 +1,12 @@
-import { describe, expect, test } from 'vitest';
-import type { Exit, Sandbox, SessionInfo, SessionSpec, Sessions } from '../../../src/lib/backend/contract.ts';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import type {
+  Exit,
+  Sandbox,
+  SandboxState,
+  SessionInfo,
+  SessionSpec,
+  Sessions,
+} from '../../../src/lib/backend/contract.ts';
 import { createContext } from '../../../src/lib/cli/context.ts';
 import { memoryIo } from '../../../src/lib/cli/memory-io.ts';
 import { SignalHub } from '../../../src/lib/cli/signals.ts';
@@ -7,6 +14,8 @@ import { SbxError } from '../../../src/lib/errors.ts';
 import { attachSession, type ShellRequest } from '../../../src/lib/ops/shell.ts';
 import { DEFAULT_DETACH_KEYS, parseDetachKeys } from '../../../src/lib/session/detach-keys.ts';
 import { type MemoryChannel, memoryChannel, memoryTerminal } from '../../support/memory-session.ts';
+
+afterEach(() => void vi.useRealTimers());
 
 const never = new AbortController().signal;
 const missing = new SbxError('not_found', 'no such session');
@@ -17,12 +26,14 @@ interface World {
   readonly attach: readonly (MemoryChannel | Error)[];
   readonly create?: Error;
   readonly exit?: Exit;
-  readonly state?: 'running' | 'stopped';
+  /** What each look at the sandbox gives, the last one from then on. */
+  readonly states?: readonly (SandboxState | Error)[];
 }
 
-function worldOf({ attach, create, exit, state = 'running' }: World) {
+function worldOf({ attach, create, exit, states = ['running'] }: World) {
   const created: SessionSpec[] = [];
   let attempts = 0;
+  let looks = 0;
   const no = () => Promise.reject(new Error('not for this test'));
   const info: SessionInfo = { name: 'main', state: 'ended', exit };
   const sessions: Sessions = {
@@ -46,7 +57,11 @@ function worldOf({ attach, create, exit, state = 'running' }: World) {
     id: 'b1',
     name: 'box',
     backend: 'memory',
-    info: async () => ({ id: 'b1', name: 'box', backend: 'memory', state, createdAt: '', labels: {} }),
+    async info() {
+      const state = states[Math.min(looks++, states.length - 1)];
+      if (state === undefined || state instanceof Error) throw state ?? missing;
+      return { id: 'b1', name: 'box', backend: 'memory', state, createdAt: '', labels: {} };
+    },
     exec: no,
     can: { sessions },
   };
@@ -112,6 +127,12 @@ test('a missing one is an error where none is to be made', async () => {
   expect(created).toEqual([]);
 });
 
+test('--read-only makes no session', async () => {
+  const { created, outcome } = run({ attach: [missing] }, { readOnly: true });
+  await expect(outcome).rejects.toBe(missing);
+  expect(created).toEqual([]);
+});
+
 test('--command is what a new one runs, and none that runs', async () => {
   const { created, outcome } = run({ attach: [ending({ code: 0 })] }, { command: 'make' });
   await outcome;
@@ -129,16 +150,46 @@ describe('a channel that does not say how its session ended', () => {
     });
   });
 
-  test('is a lost one, when the sandbox has stopped', async () => {
-    expect(await run({ attach: [ending()], state: 'stopped' }).outcome).toMatchObject({
-      how: 'lost',
-      exitCode: 254,
-      error: { message: "sandbox 'box' is stopped", hint: 'start it: sbx start box' },
+  test.each([
+    ['stopped', ['stopped'], undefined, "sandbox 'box' was stopped", 'start it: sbx start box'],
+    [
+      'stopped, which takes a moment',
+      ['running', 'stopped'],
+      undefined,
+      "sandbox 'box' was stopped",
+      'start it: sbx start box',
+    ],
+    [
+      'stopped, by the signal that ended its shell',
+      ['stopped'],
+      { signal: 'HUP' },
+      "sandbox 'box' was stopped",
+      'start it: sbx start box',
+    ],
+    ['removed', ['running', 'stopped', missing], undefined, "sandbox 'box' was removed", 'sbx ls --all'],
+  ] as const)('says that its sandbox was %s', async (_what, states, exit, message, hint) => {
+    const outcome = await run({ attach: [ending(exit)], states }).outcome;
+    expect(outcome).toMatchObject({ how: 'lost', exitCode: 254, error: { message, hint } });
+  });
+
+  test('ended by a signal of its own, as long as the sandbox runs', async () => {
+    expect(await run({ attach: [ending({ signal: 'HUP' })] }).outcome).toEqual({
+      how: 'ended',
+      exitCode: 129,
     });
   });
 
   test('is a lost one, when nobody knows', async () => {
-    expect(await run({ attach: [ending()] }).outcome).toMatchObject({ how: 'lost', exitCode: 254 });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+    const { outcome } = run({ attach: [ending()] });
+    let known: unknown;
+    void outcome.then((how) => {
+      known = how;
+    });
+    await vi.waitFor(() => expect(known).toMatchObject({ how: 'lost', exitCode: 254 }), {
+      timeout: 60_000,
+      interval: 500,
+    });
   });
 });
 
@@ -160,4 +211,12 @@ test.each([
   expect(await outcome).toEqual({ how: 'interrupted', exitCode });
   expect(terminal.input.isRaw).toBe(false);
   expect(signals.signal.aborted).toBe(false);
+});
+
+test('a lost connection to a sandbox that was removed meanwhile is not blamed on the connection', async () => {
+  const channel = memoryChannel();
+  channel.end({ reason: 'lost', error: new Error('cut') });
+  const gone = new SbxError('not_found', "sandbox 'box' is gone");
+  const { outcome } = run({ attach: [channel, gone], states: [gone] });
+  expect(await outcome).toMatchObject({ exitCode: 254, error: { message: "sandbox 'box' was removed" } });
 });

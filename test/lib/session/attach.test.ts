@@ -34,7 +34,7 @@ afterEach(() => void vi.useRealTimers());
 describe('attached', () => {
   test('bytes go both ways, raw, and the first size is that of the window', async () => {
     const channel = memoryChannel();
-    const { terminal, request, left } = start([channel]);
+    const { terminal, request, left } = start([channel], { isNew: true });
     await until(() => expect(terminal.input.isRaw).toBe(true));
     channel.print('$ \xff\x00');
     await shows(terminal, '$ \xff\x00');
@@ -54,7 +54,7 @@ describe('attached', () => {
     const channel = memoryChannel();
     const dialing = Promise.withResolvers<void>();
     const terminal = memoryTerminal();
-    const request = requestFor([channel]);
+    const request = requestFor([channel], { isNew: true });
     const { dial } = request;
     const slow = {
       ...request,
@@ -220,13 +220,25 @@ describe('replay', () => {
     }
   });
 
-  test('without it the program draws itself again', async () => {
+  test('without it a shell shows its prompt again: its window has another size until it prints', async () => {
     const channel = memoryChannel();
     const { terminal, left } = start([channel], { replay: false, recording: async () => Buffer.from('old') });
+    await until(() => expect(channel.sizes).toEqual([{ cols: 80, rows: 23 }]));
+    expect(channel.redraws).toEqual([]);
+    channel.print('\r$ ');
     await until(() => expect(channel.redraws).toEqual([{ cols: 80, rows: 24 }]));
     terminal.input.write('\x10\x11');
     await left;
     expect(terminal.shown).not.toContain('old');
+  });
+
+  test('a window whose size is changed has its own again when it is left meanwhile', async () => {
+    const channel = memoryChannel();
+    const { terminal, left } = start([channel], { replay: false });
+    await until(() => expect(channel.sizes).toHaveLength(1));
+    terminal.input.write('\x10\x11');
+    await left;
+    expect(channel.redraws).toEqual([{ cols: 80, rows: 24 }]);
   });
 
   test('a recording that cannot be had is no reason to leave', async () => {
@@ -236,6 +248,37 @@ describe('replay', () => {
     await shows(terminal, 'live');
     channel.end({ reason: 'ended' });
     expect(await left).toEqual({ reason: 'ended' });
+  });
+});
+
+describe('a sandbox that is paused', () => {
+  test('is told of, and when it goes on the screen is brought up to date', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    let isPaused = false;
+    let recording = 'before';
+    const channel = memoryChannel();
+    const { terminal, left } = start([channel], {
+      recording: async () => Buffer.from(recording),
+      paused: { isPaused: async () => isPaused, resume: 'sbx resume box' },
+    });
+    await vi.advanceTimersByTimeAsync(KEEP_ALIVE);
+    expect(terminal.shown).not.toContain('paused');
+    isPaused = true;
+    terminal.input.write('x');
+    await vi.waitFor(() => expect(channel.got).toBe('x'));
+    await vi.advanceTimersByTimeAsync(KEYS_UNANSWERED);
+    expect(terminal.shown).toContain(' paused, sbx resume box lets it go on');
+    isPaused = false;
+    recording = 'before and x';
+    await vi.advanceTimersByTimeAsync(1000);
+    await vi.waitFor(() => expect(terminal.shown).toMatch(/paused.*\x1b\[2Jbefore and x$/s));
+    channel.print(' and new');
+    await vi.waitFor(() => expect(terminal.shown).toMatch(/before and x and new$/));
+    isPaused = true;
+    terminal.input.write('~.');
+    await vi.advanceTimersByTimeAsync(KEYS_UNANSWERED);
+    terminal.input.write('a~.');
+    expect(await left).toEqual({ reason: 'detached' });
   });
 });
 

@@ -33,6 +33,14 @@ export function badSessionName(name: string): SbxError {
   );
 }
 
+/** It gave half an answer. */
+export function brokenOff(sandbox: string, cause: unknown): SbxError {
+  return new SbxError('conflict', `sandbox '${sandbox}' ended, or was lost, before it had answered`, {
+    hint: `see whether it runs: sbx info ${sandbox}`,
+    cause,
+  });
+}
+
 /** The sandbox has no program that keeps sessions. */
 export function noSessionKeeper(sandbox: string, backend: string): SbxError {
   return new SbxError('unsupported', `sandbox '${sandbox}' has no dtach, which keeps sessions`, {

@@ -8,6 +8,7 @@ import { type FSWatcher, watch } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { hasErrno, SbxError } from '../../errors.ts';
+import { withoutLastWords } from '../../guest/session-recording.ts';
 import { exitOfRecord } from '../../guest/sessions.ts';
 import { dtachChannel } from '../../transport/dtach-channel.ts';
 import type { AttachOptions, Call, ChannelEnd, SessionChannel } from '../contract.ts';
@@ -52,7 +53,7 @@ export async function readRecording(session: FileHandle, bytes: number): Promise
       if (bytesRead === 0) break;
       read += bytesRead;
     }
-    return buffer.subarray(0, read);
+    return withoutLastWords(buffer.subarray(0, read));
   } finally {
     await file.close();
   }
@@ -104,7 +105,8 @@ async function dial(session: FileHandle): Promise<Socket | undefined> {
     const socket = connect({ path: pathOf(file) });
     await new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject));
     socket.removeAllListeners();
-    return socket;
+    // It may be closed before anybody listens; whoever does finds out how the session ended.
+    return socket.on('error', () => undefined);
   } catch (error) {
     if (hasErrno(error, 'ECONNREFUSED', 'ENOENT', 'EACCES', 'EPROTOTYPE')) return undefined;
     throw error;

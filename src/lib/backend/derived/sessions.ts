@@ -3,7 +3,7 @@
  * back from the sandbox is checked by the parsers in guest/.
  */
 import { randomBytes } from 'node:crypto';
-import { SbxError } from '../../errors.ts';
+import { hasErrno, SbxError } from '../../errors.ts';
 import lockScript from '../../guest/lock.sh';
 import commonScript from '../../guest/session-common.sh';
 import createScript from '../../guest/session-create.sh';
@@ -11,6 +11,7 @@ import killScript from '../../guest/session-kill.sh';
 import listScript from '../../guest/session-list.sh';
 import pythonText from '../../guest/session-python.sh';
 import recordingScript from '../../guest/session-recording.sh';
+import { withoutLastWords } from '../../guest/session-recording.ts';
 import renameScript from '../../guest/session-rename.sh';
 import superviseScript from '../../guest/session-supervise.sh';
 import surroundingsScript from '../../guest/session-surroundings.sh';
@@ -20,6 +21,7 @@ import { type ExecSandbox, type GuestResult, runGuest } from './run-guest.ts';
 import { deriveAttach } from './session-attach.ts';
 import {
   badSessionName,
+  brokenOff,
   noSessionKeeper,
   sessionEnded,
   sessionTaken,
@@ -48,7 +50,12 @@ export function deriveSessions(sandbox: ExecSandbox): Sessions {
     options: Parameters<typeof runGuest>[5] = {},
   ): Promise<GuestResult> => {
     const text = `${commonScript}\n${lockScript}\n${script}`;
-    return runGuest(sandbox, `sbx-session-${name}`, text, args, call, options);
+    try {
+      return await runGuest(sandbox, `sbx-session-${name}`, text, args, call, options);
+    } catch (error) {
+      if (call.signal.aborted || !hasErrno(error, 'ERR_STREAM_PREMATURE_CLOSE')) throw error;
+      throw brokenOff(sandbox.name, error);
+    }
   };
   const list = async (call: Call, only = ''): Promise<SessionInfo[]> => {
     const mark = newMark();
@@ -106,7 +113,7 @@ export function deriveSessions(sandbox: ExecSandbox): Sessions {
       const { stdout, stderr, exit } = await run('recording', recordingScript, args, call, { limit });
       if (codeOf(exit) === NOT_FOUND) throw unknownSession(sandbox.name, name);
       if (codeOf(exit) !== 0) throw failed(sandbox, `read the recording of session '${name}'`, stderr);
-      return stdout;
+      return withoutLastWords(stdout);
     },
     async surroundings(name, call) {
       refuseUnknown(name);

@@ -1,0 +1,73 @@
+/**
+ * Notices output that never came. Of several clients dtach waits for the quickest only, and passes over one that has not
+ * read by then; so what came is compared with the recording once a flood is over.
+ */
+
+/** Bytes without a break after which some may have been left out: what waits for a client is more at the least. */
+const FLOOD = 1 << 15;
+/** Milliseconds without output that end a flood. */
+const QUIET = 250;
+/** Milliseconds that a recorder may be late. */
+const RECORDER_DUE = 750;
+/** Bytes that are compared. */
+const COMPARED = 1 << 13;
+
+/** The watch over one connection. */
+export interface GapWatch extends Disposable {
+  outputSeen(bytes: Uint8Array): void;
+}
+
+/**
+ * Calls `onGap` when what came last is in the recording, but not at its end. A recording that does not have it tells
+ * nothing: it may have stopped, on a full disk.
+ * @param read the end of the recording; undefined when it cannot be had
+ */
+export function watchGaps(read: () => Promise<Uint8Array | undefined>, onGap: () => void): GapWatch {
+  /** The last chunks, of which the first is needed in part at most. */
+  const chunks: Uint8Array[] = [];
+  let kept = 0;
+  let total = 0;
+  let flood = 0;
+  let isOver = false;
+  let timer: NodeJS.Timeout | undefined;
+  const look = async (last: boolean) => {
+    const before = total;
+    const recorded = Buffer.from((await read()) ?? []);
+    // More has come meanwhile, which is looked at when it is over.
+    if (isOver || total !== before) return;
+    const seen = Buffer.concat(chunks).subarray(-Math.min(COMPARED, recorded.length || 1));
+    const isThere = recorded.subarray(-seen.length).equals(seen);
+    if (!isThere && !last) {
+      timer = setTimeout(look, RECORDER_DUE, true);
+      return;
+    }
+    flood = 0;
+    if (!isThere && isIn(recorded, seen)) onGap();
+  };
+  const onQuiet = () => {
+    if (flood >= FLOOD) void look(false);
+    else flood = 0;
+  };
+  const quiet = setTimeout(onQuiet, QUIET);
+  return {
+    outputSeen(bytes) {
+      chunks.push(bytes);
+      kept += bytes.length;
+      total += bytes.length;
+      flood += bytes.length;
+      while (kept - (chunks[0]?.length ?? 0) >= COMPARED) kept -= chunks.shift()?.length ?? 0;
+      clearTimeout(timer);
+      quiet.refresh();
+    },
+    [Symbol.dispose]() {
+      isOver = true;
+      clearTimeout(timer);
+      clearTimeout(quiet);
+    },
+  };
+}
+
+/** Whether the last bytes that came are anywhere in the recording. */
+function isIn(recorded: Buffer, seen: Buffer): boolean {
+  return recorded.includes(seen.subarray(-64));
+}
