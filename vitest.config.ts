@@ -20,7 +20,7 @@ export default defineConfig({
   ],
   test: {
     include: ['test/**/*.test.ts'],
-    globalSetup: './test/support/nothing-left.ts',
+    globalSetup: ['./test/support/nothing-left.ts', './test/support/engines/global-setup.ts'],
     reporters: ['default', './test/support/closing-line.ts'],
     // Most tests wait for processes: two at once finish sooner than one on any machine, and more only make each other late.
     maxWorkers: 2,

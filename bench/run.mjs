@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { resultOf, textOf } from './lib/report.mjs';
 import { openWorld } from './lib/world.mjs';
 import { completionRows } from './rows/completion.mjs';
+import { dockerRows } from './rows/docker.mjs';
 import { forwardRows } from './rows/forward.mjs';
 import { listRows } from './rows/list.mjs';
 import { memoryRows } from './rows/memory.mjs';
@@ -30,12 +31,10 @@ const rows = [
   ...listRows,
   ...memoryRows,
   ...snapshotRows,
+  ...dockerRows,
 ];
 /** What sbx cannot do yet. */
-const later = [
-  { id: 'exec-docker', title: 'sbx exec BOX -- true on docker, against docker exec' },
-  { id: 'stdout-docker', title: 'stdout of exec on docker and daemons, against docker exec' },
-];
+const later = [{ id: 'stdout-daemon', title: 'stdout of exec on a daemon, against docker exec' }];
 
 const { values } = parseArgs({
   options: {

@@ -58,7 +58,7 @@ export default class Exec extends SbxCommand<typeof Exec> {
     session: Flags.string({
       completes: 'session:running',
       helpValue: '<name>',
-      summary: 'run it where this session is: its directory and environment',
+      summary: 'run it in the directory where this session is now, and in the environment that it began with',
     }),
   };
   static strictCommandArgument = 1;

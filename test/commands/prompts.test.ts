@@ -283,7 +283,8 @@ describe('sbx create with nothing given', () => {
       'Which backend?',
       'The command is: sbx create --backend narrow',
     ]);
-    expect(made[0]?.spec).toMatchObject({ image: undefined, network: undefined, limits: {} });
+    expect(made[0]?.spec).toMatchObject({ image: undefined, limits: {} });
+    expect(made[0]?.spec.network).toBeUndefined();
   });
 
   test('asks also with flags that only say how it is to look', async () => {
@@ -348,7 +349,7 @@ describe('sbx create with nothing given', () => {
     expect(prompter.asked.at(-1)?.message).toBe('The command is: sbx create copy --from before');
     mkdirSync(join(line.folder, 'root'));
     const rootfs = scripted(
-      ...['wide', 'a directory or tar archive on this machine', 'nowhere', 'root'],
+      ...['wide', 'a directory or tar archive on this machine', 'nowhere', '~/root'],
       ...["the backend's default", "the backend's default", 'rooted', 'run it'],
     );
     expect(await create(rootfs)).toMatchObject({ exit: 0 });

@@ -38,9 +38,18 @@ export interface ConformanceOptions {
 
 /**
  * `device paths`: `/dev/stdout` and `/dev/stderr` can be opened inside. `new workdir`: one that is missing is made.
- * `own root`: each sandbox has all its folders to itself, `/tmp` among them.
+ * `own root`: each sandbox has all its folders to itself, `/tmp` among them. `exit signals`: a command that a signal ended is
+ * told from one that exited with 128 + n, whoever sent it. `ipv6`: the loopback address ::1. `python3`: a python3 inside;
+ * the nc of busybox is there otherwise. `dtach`: what keeps sessions.
  */
-export type Feature = 'device paths' | 'new workdir' | 'own root';
+export type Feature =
+  | 'device paths'
+  | 'new workdir'
+  | 'own root'
+  | 'exit signals'
+  | 'ipv6'
+  | 'python3'
+  | 'dtach';
 
 /** One backend under test. */
 export interface Harness extends ConformanceOptions {
@@ -250,7 +259,7 @@ export function uniqueSleep(): string {
 
 /** How many processes in the sandbox have `word` among their arguments. The word is looked for from a stream, so that the search does not find itself. */
 export async function countInside(sandbox: Sandbox, word: string): Promise<number> {
-  const { stdout } = await sh(sandbox, 'grep -l -a -F -f - /proc/[0-9]*/cmdline 2>/dev/null', {
+  const { stdout } = await sh(sandbox, 'grep -l -f - /proc/[0-9]*/cmdline 2>/dev/null', {
     input: `${word}\n`,
   });
   return stdout.toString().split('\n').filter(Boolean).length;

@@ -171,7 +171,7 @@ describe.each(Object.keys(LOAD) as Shell[])('%s in a terminal', (shell) => {
   test('what completion install makes works in the next one', async () => {
     const own = join(home, `own-${shell}`);
     mkdirSync(own);
-    const args = [join(root, 'bin/run.js'), 'completion', 'install', '--shell', shell];
+    const args = [join(root, 'bin/run.js'), 'completion', 'install', shell];
     const { stderr } = spawnSync(process.execPath, args, {
       env: { ...env, HOME: own, ZDOTDIR: own },
       encoding: 'utf8',

@@ -9,9 +9,9 @@ export const canMount = isRoot && spawnSync('unshare', ['-m', 'true']).status ==
 /** `test` where this process may mount file systems. */
 export const mounting = asRoot(canMount, 'the right to mount');
 
-/** Mounts a tmpfs of 64 KiB on a new folder; gone when disposed. */
-export function tinyDisk(folder: string): Disposable {
+/** Mounts a tmpfs, of 64 KiB unless another `size` is given, on a new folder; gone when disposed. */
+export function tinyDisk(folder: string, size = '64k'): Disposable {
   mkdirSync(folder);
-  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k,mode=700', 'tmpfs', folder]);
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size},mode=700`, 'tmpfs', folder]);
   return { [Symbol.dispose]: () => execFileSync('umount', ['-l', folder]) };
 }

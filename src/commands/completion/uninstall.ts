@@ -1,6 +1,6 @@
 import { SHELLS } from '../../lib/cli/completion/answer.ts';
 import { parentName, shellOf } from '../../lib/cli/completion/shell-script.ts';
-import { Flags } from '../../lib/cli/flags.ts';
+import { Args, Flags } from '../../lib/cli/flags.ts';
 import { SbxCommand } from '../../lib/cli/sbx-command.ts';
 import { completionPlace, uninstallCompletion } from '../../lib/ops/completion-install.ts';
 import { completionView } from '../../lib/ui/completion-view.ts';
@@ -11,17 +11,19 @@ export default class CompletionUninstall extends SbxCommand<typeof CompletionUni
   static summary = 'take away what completion install made';
   static examples = [
     '<%= config.bin %> completion uninstall',
-    '<%= config.bin %> completion uninstall --shell fish --dry-run',
+    '<%= config.bin %> completion uninstall fish --dry-run',
   ];
+  static args = {
+    shell: Args.string({ options: [...SHELLS], description: 'left out: the shell that runs this' }),
+  };
   static flags = {
-    shell: Flags.option({ options: SHELLS })({ summary: 'left out: the shell that runs this' }),
     'dry-run': Flags.boolean({ summary: 'only tell what would be removed' }),
   };
 
   async run(): Promise<undefined> {
-    const { context, flags } = this;
+    const { context, args, flags } = this;
     const { logger, env } = context;
-    const place = completionPlace(shellOf(flags.shell, env, parentName()), env);
+    const place = completionPlace(shellOf(args.shell, env, parentName()), env);
     const dryRun = flags['dry-run'];
     const change = await uninstallCompletion(place, { dryRun });
     await this.printOne(change, completionView);

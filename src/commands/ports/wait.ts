@@ -1,7 +1,7 @@
+import { parsePort } from '../../lib/backend/spec.ts';
 import { Args, duration } from '../../lib/cli/flags.ts';
 import { SbxCommand } from '../../lib/cli/sbx-command.ts';
 import { SbxError } from '../../lib/errors.ts';
-import { parsePort } from '../../lib/ops/forward/spec.ts';
 import { listPorts } from '../../lib/ops/ports.ts';
 import { resolveSandbox } from '../../lib/ops/resolve-sandbox.ts';
 import { waitFor } from '../../lib/ops/wait.ts';

@@ -8,10 +8,12 @@
  * a call whose signal is aborted rejects with `interrupted` and leaves nothing half-made.
  */
 import type { Duplex, Readable, Writable } from 'node:stream';
+import type { CreateSpec, Limits } from './contract-create.ts';
 import type { Archive, Files } from './contract-files.ts';
 import type { Sessions } from './contract-sessions.ts';
 import type { Manifest } from './manifest.ts';
 
+export type * from './contract-create.ts';
 export type * from './contract-files.ts';
 export type * from './contract-sessions.ts';
 
@@ -35,7 +37,10 @@ export interface Backend {
   create(spec: CreateSpec, call: Call, furnish?: Furnish): Promise<Sandbox>;
   /** Finds one by name or id. Cheap: one look-up. `not_found` when there is none. */
   get(ref: string, call: Call): Promise<Sandbox>;
-  /** All sandboxes of this backend, in no given order. Streams; paging is the backend's own matter. */
+  /**
+   * All sandboxes of this backend, in no given order. Streams; paging is the backend's own matter. Cheap: facts that cost a
+   * look at each sandbox may be missing, and are in its `info`.
+   */
   list(query: ListQuery, call: Call): AsyncIterable<SandboxInfo>;
   /** Removes the sandbox, its processes and its data. `conflict` when it runs and `force` is not set. Idempotent with `force`: a missing one is no error then. */
   destroy(ref: string, options: { readonly force: boolean }, call: Call): Promise<void>;
@@ -128,49 +133,12 @@ export interface PublishedPort {
   readonly url?: string | undefined;
 }
 
-/** Limits; bytes, CPUs as a fraction of one, number of processes. */
-export interface Limits {
-  readonly cpus?: number | undefined;
-  readonly memory?: number | undefined;
-  readonly pids?: number | undefined;
-  readonly disk?: number | undefined;
-}
-
 export interface ListQuery {
   /** Also those that do not run. */
   readonly all: boolean;
   /** Only those that carry every one of these labels; an empty value matches any. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
 }
-
-/** Validated options of `create`; see `spec.ts`. An option a backend would ignore is refused before this is built. */
-export interface CreateSpec {
-  readonly name?: string | undefined;
-  readonly image?: string | undefined;
-  /** Directory or tar archive on this machine that becomes the root file system. */
-  readonly rootfs?: string | undefined;
-  readonly snapshot?: string | undefined;
-  readonly env: Readonly<Record<string, string>>;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly limits: Limits;
-  readonly network?: NetworkMode | undefined;
-  readonly workdir?: string | undefined;
-  readonly user?: string | undefined;
-  readonly isolation?: 'namespaces' | 'none' | undefined;
-  /** Milliseconds from creation until it is stopped and removed. */
-  readonly ttl?: number | undefined;
-  readonly hostname?: string | undefined;
-  readonly ports?: readonly number[] | undefined;
-  /** Milliseconds without any use after which it is stopped. */
-  readonly idle?: number | undefined;
-  /** The main process. Its output is what `logs` shows; the sandbox outlives it. Runs again at each `power.start`. */
-  readonly command?: Argv | undefined;
-}
-
-/** An option of `create`; `limits.X` names a single limit, `limits` all of them. */
-export type CreateOption = keyof CreateSpec | `limits.${keyof Limits}`;
-
-export type NetworkMode = 'private' | 'host' | 'none';
 
 /** A command and its arguments, handed to execve as they are. */
 export type Argv = readonly [string, ...string[]];
@@ -241,7 +209,10 @@ export interface Running {
   wait(): Promise<Exit>;
 }
 
-/** How a command ended. */
+/**
+ * How a command ended. Where the backend is told 128 + n for a signal and for an exit code alike, it is the code, unless the
+ * signal was sent through `Running`.
+ */
 export type Exit = { readonly code: number } | { readonly signal: SignalName | (string & {}) };
 
 export interface Power {

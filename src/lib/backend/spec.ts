@@ -11,6 +11,7 @@ const LABEL_KEY = /^[a-zA-Z0-9][a-zA-Z0-9_./-]{0,126}$/;
 const HOSTNAME =
   /^[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(\.[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$/;
 const USER = /^[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,31}\$?(:[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,31})?$/;
+const WORD = /^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,127}$/;
 const PATH_LIMIT = 4095;
 const LABEL_VALUE_LIMIT = 4096;
 
@@ -92,6 +93,13 @@ export function checkCreateSpec(spec: CreateSpec): CreateSpec {
     throw usage('only one of an image, a rootfs and a snapshot can be what a sandbox is made from');
   if (sources.includes('')) throw usage('the image, rootfs or snapshot is empty');
   for (const port of spec.ports ?? []) parsePort(String(port));
+  for (const { source, target } of spec.volumes ?? []) checkVolume(source, target);
+  for (const [what, name] of [
+    ['network', spec.networkName],
+    ['runtime', spec.runtime],
+  ] as const) {
+    if (name !== undefined && !WORD.test(name)) throw usage(`the ${what} ${quote(name)} is not allowed`);
+  }
   if (spec.command !== undefined) checkArgv(spec.command);
   return spec;
 }
@@ -112,6 +120,19 @@ export function checkArgv(argv: readonly string[]): Argv {
   if (command === '') throw usage('the command is empty');
   if (argv.some((word) => word.includes('\0'))) throw usage('an argument of the command holds a NUL byte');
   return [command, ...rest];
+}
+
+function checkVolume(source: string, target: string): void {
+  const isPath = source.startsWith('/');
+  if (isPath) checkPath(source, 'the source of a volume');
+  else if (!isName(source)) {
+    throw usage(`${quote(source)} is neither an absolute path nor the name of a volume`);
+  }
+  checkPath(target, 'the place of a volume');
+  if (!target.startsWith('/') || target === '/') {
+    throw usage(`${quote(target)} is no place for a volume`, 'an absolute path inside, below /');
+  }
+  if (`${source}${target}`.includes(':')) throw usage('the path of a volume must not hold a colon');
 }
 
 function checkEnv(env: Readonly<Record<string, string>>): void {

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Interfaces } from '@oclif/core';
-import type { CreateSpec, Limits, NetworkMode } from '../backend/contract.ts';
+import type { CreateSpec, Limits, NetworkMode, Volume } from '../backend/contract.ts';
 import type { GivenOption } from '../backend/need.ts';
 import { checkCreateSpec, parseLabels, parsePort } from '../backend/spec.ts';
 import { hasErrno, SbxError } from '../errors.ts';
@@ -80,7 +80,22 @@ export const createFlags = {
   }),
   ttl: duration({ summary: 'time after which it is removed, such as 1h' }),
   idle: duration({ summary: 'time without any use after which it is stopped' }),
-  network: Flags.string({ options: NETWORKS, summary: 'network it sees' }),
+  network: Flags.string({
+    completes: 'network',
+    helpValue: '<private|host|none|name>',
+    summary: 'network it sees: its own, that of this machine, none, or one that the backend knows by name',
+  }),
+  volume: Flags.string({
+    ...many,
+    completes: 'none',
+    helpValue: '<src:dst[:ro]>',
+    summary: "directory or named volume of the backend's machine to see inside",
+  }),
+  runtime: Flags.string({
+    completes: 'none',
+    helpValue: '<name>',
+    summary: 'what the backend runs it with, such as runsc',
+  }),
   workdir: Flags.string({
     char: 'w',
     completes: 'none',
@@ -139,7 +154,9 @@ export async function createSpecFromFlags(
     env: await environment(flags, context),
     labels: parseLabels(flags.label ?? []),
     limits: limits(flags),
-    network: oneOf(NETWORKS, flags.network, '--network') satisfies NetworkMode | undefined,
+    ...networkOf(flags.network),
+    volumes: flags.volume?.map((text) => parseVolume(text, context.paths.cwd)),
+    runtime: flags.runtime,
     workdir: flags.workdir,
     user: flags.user,
     isolation: oneOf(ISOLATIONS, flags.isolation, '--isolation'),
@@ -149,6 +166,7 @@ export async function createSpecFromFlags(
     ports: flags.port?.map((text) => parsePort(text, '--port')),
     command,
   };
+  if (flags.network === '') throw new SbxError('usage', '--network is empty');
   if (flags.rootfs === '') throw new SbxError('usage', '--rootfs is empty');
   if (flags['if-not-exists'] === true && words.name === undefined) {
     throw new SbxError('usage', '--if-not-exists needs a name', { hint: 'sbx create NAME --if-not-exists' });
@@ -180,7 +198,8 @@ const FLAG_OPTIONS = [
   ['port', 'ports'],
   ['ttl', 'ttl'],
   ['idle', 'idle'],
-  ['network', 'network'],
+  ['volume', 'volumes'],
+  ['runtime', 'runtime'],
   ['workdir', 'workdir'],
   ['user', 'user'],
   ['hostname', 'hostname'],
@@ -194,9 +213,29 @@ function givenOptions(flags: CreateFlagValues, spec: CreateSpec): GivenOption[] 
       as: `--${flag}`,
     }),
   );
+  if (spec.network !== undefined) given.push({ option: 'network', as: '--network' });
+  if (spec.networkName !== undefined)
+    given.push({ option: 'networkName', as: `--network ${spec.networkName}` });
   if (spec.name !== undefined) given.push({ option: 'name', as: 'a name of your choice' });
   if (spec.command !== undefined) given.push({ option: 'command', as: 'a main command' });
   return given;
+}
+
+/** One of the three that every backend may know, else a name. */
+function networkOf(text: string | undefined): Pick<CreateSpec, 'network' | 'networkName'> {
+  const mode: NetworkMode | undefined = NETWORKS.find((each) => each === text);
+  return mode === undefined ? { networkName: text } : { network: mode };
+}
+
+/** `SRC:DST` or `SRC:DST:ro`. A source that begins with a dot or a slash is a path of this machine. */
+function parseVolume(text: string, cwd: string): Volume {
+  const [, source = '', target = '', mode] = /^([^:]+):([^:]+)(?::(ro|rw))?$/.exec(text) ?? [];
+  if (source === '') {
+    throw new SbxError('usage', `--volume ${JSON.stringify(text)} is not SRC:DST or SRC:DST:ro`, {
+      hint: 'as in --volume "$PWD:/workspace" or --volume cache:/root/.cache',
+    });
+  }
+  return { source: /^[./]/.test(source) ? resolve(cwd, source) : source, target, readOnly: mode === 'ro' };
 }
 
 /** The variables that `--env-file` and `--env` give; the latter win. Reads the files. */

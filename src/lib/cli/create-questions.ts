@@ -88,12 +88,13 @@ async function askSource(
     case 'image':
       return ['--image', await prompter.input({ message: 'Image:', flag: '--image', check: emptiness })];
     case 'rootfs': {
+      // Nobody else reads the answer: no shell is between.
+      const pathOf = (text: string) => text.replace(/^~(?=\/|$)/, context.env.HOME || '~');
       const check = (text: string) =>
-        emptiness(text) ?? (existsSync(resolve(cwd, text)) ? undefined : 'there is nothing of that name');
-      return [
-        '--rootfs',
-        await prompter.input({ message: 'Directory or archive:', flag: '--rootfs', check }),
-      ];
+        emptiness(text) ??
+        (existsSync(resolve(cwd, pathOf(text))) ? undefined : 'there is nothing of that name');
+      const text = await prompter.input({ message: 'Directory or archive:', flag: '--rootfs', check });
+      return ['--rootfs', pathOf(text)];
     }
     case 'snapshot': {
       const { id, name } = await askForSnapshot(context, { command: 'create --from', backend }, call);

@@ -3,6 +3,7 @@ import type { Call } from '../backend/contract.ts';
 import { SbxError } from '../errors.ts';
 import type { FilesTarget } from '../ops/files.ts';
 import { resolveSandbox } from '../ops/resolve-sandbox.ts';
+import { quoteWord } from '../util/shell-quote.ts';
 import type { Context } from './context.ts';
 import { Args } from './flags.ts';
 
@@ -26,6 +27,6 @@ export async function fileTarget(
   if (path === undefined || path === '') {
     throw new SbxError('usage', 'no path is named', { hint: `sbx files ${verb} SANDBOX PATH` });
   }
-  const sandbox = await resolveSandbox(context, ref, call, { verb: `files ${verb}` });
+  const sandbox = await resolveSandbox(context, ref, call, { verb: `files ${verb}`, rest: quoteWord(path) });
   return { sandbox, having: (await context.backends()).having, path };
 }

@@ -113,6 +113,11 @@ async function usageError(
     const hint = guess === undefined ? help : `did you mean ${guess}? ${help}`;
     return new SbxError('usage', `unknown flag ${unknown.join(', ')}`, { hint, cause: error });
   }
+  const missing = missingArguments(error);
+  if (missing !== undefined) {
+    const what = missing.length === 1 ? 'argument' : 'arguments';
+    return new SbxError('usage', `missing ${what}: ${missing.join(', ')}`, { hint: help, cause: error });
+  }
   if (error instanceof SbxError)
     return new SbxError(error.code, clean, { hint: error.hint ?? help, cause: error });
   return new SbxError('usage', clean.charAt(0).toLowerCase() + clean.slice(1), { hint: help, cause: error });
@@ -121,4 +126,11 @@ async function usageError(
 function unknownFlags(error: Error): string[] | undefined {
   const isUnknown = error.message.startsWith('Nonexistent flag');
   return isUnknown && 'flags' in error && Array.isArray(error.flags) ? error.flags.map(String) : undefined;
+}
+
+/** Their names as the usage line has them. oclif's own text goes on about flags that we read otherwise. */
+function missingArguments(error: Error): string[] | undefined {
+  const isMissing = error.message.startsWith('Missing ') && error.message.includes(' required arg');
+  if (!isMissing || !('args' in error) || !Array.isArray(error.args)) return undefined;
+  return error.args.map(({ name }: { readonly name: string }) => name.toUpperCase());
 }

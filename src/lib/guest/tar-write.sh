@@ -1,15 +1,8 @@
-# $1 existing directory, $2 name of a new folder in it, $3 `self` or `keep`: whose the files become. Unpacks the tar on
-# standard input into the folder; tar-commit.sh puts it in place.
-dir=$1 stage=$1/$2 owner=$3
-command -v tar >/dev/null 2>&1 || exit 40
-[ -e "$dir" ] || missing "$dir"
-[ -d "$dir" ] || exit 43
-[ -x "$dir" ] || exit 44
-if ! mkdir -m 700 "$stage" 2>/dev/null; then
-  unwritten "$dir"
-  mkdir -m 700 "$stage"
-  exit 1
-fi
+# After tar-stage.sh. $3 `self` or `keep`: whose the files become. Unpacks the tar on standard
+# input into the folder; tar-commit.sh puts it in place.
+owner=$3
+# shellcheck disable=SC2154 # of tar-stage.sh
+command -v tar >/dev/null 2>&1 || { rmdir "$stage"; exit 40; }
 set -- -xpf - -C "$stage"
 if [ "$owner" = self ]; then
   set -- -o "$@"

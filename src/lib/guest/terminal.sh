@@ -11,5 +11,6 @@ if command -v python3 > /dev/null 2>&1; then
 code = pty.spawn(["/bin/sh", "-c", "stty rows %s cols %s 2> /dev/null; %s" % (sys.argv[2], sys.argv[3], sys.argv[1])])
 sys.exit(os.waitstatus_to_exitcode(code) if os.WIFEXITED(code) else 128 + os.WTERMSIG(code))' "$1" "$2" "$3"
 fi
-echo 'sbx: no terminal here: install "script" (util-linux) or python3 in the sandbox, or use -T' >&2
+# The terminal of whoever reads this is in raw mode.
+printf '%s\r\n' 'sbx: no terminal here: it takes "script" (util-linux) or python3 in the sandbox; sbx exec -T does without' >&2
 exit 126

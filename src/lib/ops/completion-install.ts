@@ -13,6 +13,8 @@ export interface CompletionPlace {
   readonly profile?: { readonly path: string; readonly line: string };
   /** What the shell must have besides: looked for in any of these files. */
   readonly needs?: { readonly anyOf: readonly string[]; readonly text: string; readonly otherwise: string };
+  /** The shell in which it works then, where not every one of this kind has what it takes. */
+  readonly starts?: string;
 }
 
 /** What was done, or would be. */
@@ -46,7 +48,8 @@ export function completionPlace(shell: 'bash' | 'zsh' | 'fish' | 'powershell', e
     case 'bash': {
       const path = join(BASH_COMPLETION_USER_DIR || join(data, 'bash-completion'), 'completions/sbx');
       const otherwise = `bash-completion is not installed, which would load it; instead add to ~/.bashrc: source ${quoteWord(path)}`;
-      return { shell, path, needs: { anyOf: LOADERS, text: '', otherwise } };
+      const starts = 'bash whose ~/.bashrc loads bash-completion';
+      return { shell, path, needs: { anyOf: LOADERS, text: '', otherwise }, starts };
     }
     case 'zsh': {
       const folder = join(data, 'zsh/site-functions');

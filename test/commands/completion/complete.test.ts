@@ -105,12 +105,7 @@ describe('flags', () => {
     expect(await it.tab(['ls', '-oj'])).toContain('-ojsonl');
     expect(await it.tab(['ls', '-qo', ''])).toContain('jsonl');
     expect(await it.tab(['create', '--network', ''])).toEqual(['private', 'host', 'none']);
-    expect(await it.tab(['completion', 'install', '--shell', ''])).toEqual([
-      'bash',
-      'zsh',
-      'fish',
-      'powershell',
-    ]);
+    expect(await it.tab(['completion', 'install', ''])).toEqual(['bash', 'zsh', 'fish', 'powershell']);
   });
 });
 

@@ -44,41 +44,41 @@ describe.each(PLACES)('%s', (shell, file, path) => {
   });
 
   test('its script is put where it looks, once, and taken away again', async () => {
-    const installed = await run(['install', '--shell', shell, '--json']);
+    const installed = await run(['install', shell, '--json']);
     expect(JSON.parse(installed.stdout)).toMatchObject({ shell, path: at(path), done: 'installed' });
     expect(readFileSync(at(path), 'utf8')).toBe(script(file));
-    const again = await run(['install', '--shell', shell, '--json']);
+    const again = await run(['install', shell, '--json']);
     expect(JSON.parse(again.stdout)).toMatchObject({ done: 'unchanged' });
     expect(JSON.parse(again.stdout)).not.toHaveProperty('profile');
     put(path, `${script(file)}# of an older sbx\n`);
-    expect(JSON.parse((await run(['install', '--shell', shell, '--json'])).stdout)).toMatchObject({
+    expect(JSON.parse((await run(['install', shell, '--json'])).stdout)).toMatchObject({
       done: 'updated',
     });
     expect(readFileSync(at(path), 'utf8')).toBe(script(file));
-    expect(JSON.parse((await run(['uninstall', '--shell', shell, '--json'])).stdout)).toMatchObject({
+    expect(JSON.parse((await run(['uninstall', shell, '--json'])).stdout)).toMatchObject({
       done: 'removed',
     });
     expect(existsSync(at(path))).toBe(false);
-    expect(JSON.parse((await run(['uninstall', '--shell', shell, '--json'])).stdout)).toMatchObject({
+    expect(JSON.parse((await run(['uninstall', shell, '--json'])).stdout)).toMatchObject({
       done: 'absent',
     });
   });
 
   test('--dry-run changes nothing', async () => {
-    const { exit, stderr } = await run(['install', '--shell', shell, '--dry-run']);
+    const { exit, stderr } = await run(['install', shell, '--dry-run']);
     expect(exit).toBe(0);
     expect(stderr).toContain('nothing was changed');
     expect(existsSync(at(path))).toBe(false);
     expect(existsSync(at('.config/powershell'))).toBe(false);
-    await run(['install', '--shell', shell]);
-    await run(['uninstall', '--shell', shell, '--dry-run']);
+    await run(['install', shell]);
+    await run(['uninstall', shell, '--dry-run']);
     expect(existsSync(at(path))).toBe(true);
   });
 
   test('a file of somebody else stays', async () => {
     put(path, 'echo mine\n');
     for (const verb of ['install', 'uninstall']) {
-      const { exit, stderr } = await run([verb, '--shell', shell]);
+      const { exit, stderr } = await run([verb, shell]);
       expect(exit).not.toBe(0);
       expect(stderr).toContain('is not from sbx');
       expect(stderr).toContain(`mv ${at(path)} ${at(path)}.old`);
@@ -94,12 +94,12 @@ describe('folders of the XDG rules, and of bash-completion', () => {
     ['fish', { XDG_CONFIG_HOME: 'config' }, 'config/fish/completions/sbx.fish'],
   ])('%s with %j', async (shell, env, path) => {
     const absolute = Object.fromEntries(Object.entries(env).map(([name, folder]) => [name, at(folder)]));
-    await run(['install', '--shell', shell], absolute);
+    await run(['install', shell], absolute);
     expect(existsSync(at(path))).toBe(true);
   });
 
   test('without a home there is no place', async () => {
-    const { exit, stderr } = await run(['install', '--shell', 'fish'], { HOME: '' });
+    const { exit, stderr } = await run(['install', 'fish'], { HOME: '' });
     expect(exit).toBe(1);
     expect(stderr).toContain('HOME is not set');
   });
@@ -108,11 +108,11 @@ describe('folders of the XDG rules, and of bash-completion', () => {
 describe('what is left to do', () => {
   test('zsh has to be told of the folder, until it is', async () => {
     const folder = at('.local/share/zsh/site-functions');
-    const { stderr } = await run(['install', '--shell', 'zsh']);
+    const { stderr } = await run(['install', 'zsh']);
     expect(stderr).toContain(`left to do: add to ~/.zshrc, before compinit: fpath=(${folder} $fpath)`);
     expect(existsSync(at('.zshrc'))).toBe(false);
     put('.zshrc', `fpath=(${folder} $fpath)\ncompinit\n`);
-    expect((await run(['install', '--shell', 'zsh'])).stderr).toBe('');
+    expect((await run(['install', 'zsh'])).stderr).toBe('');
   });
 
   test('PowerShell gets a line in its profile, which is said; the rest of it stays, and a link stays a link', async () => {
@@ -120,23 +120,21 @@ describe('what is left to do', () => {
     mkdirSync(at('.config/powershell'), { recursive: true });
     const profile = at('.config/powershell/profile.ps1');
     symlinkSync(at('dotfiles/profile.ps1'), profile);
-    const { stderr } = await run(['install', '--shell', 'powershell']);
+    const { stderr } = await run(['install', 'powershell']);
     expect(stderr).toContain(`added a line to ${profile}`);
     const path = at('.local/share/sbx/completions/sbx.ps1');
     const text = `Set-PSReadLineOption -EditMode Emacs\n. '${path}' # sbx completion\n`;
     expect(readFileSync(profile, 'utf8')).toBe(text);
-    await run(['install', '--shell', 'powershell']);
+    await run(['install', 'powershell']);
     expect(readFileSync(profile, 'utf8')).toBe(text);
     expect(lstatSync(profile).isSymbolicLink()).toBe(true);
-    expect((await run(['uninstall', '--shell', 'powershell'])).stderr).toContain(
-      `took a line out of ${profile}`,
-    );
+    expect((await run(['uninstall', 'powershell'])).stderr).toContain(`took a line out of ${profile}`);
     expect(readFileSync(profile, 'utf8')).toBe('Set-PSReadLineOption -EditMode Emacs\n');
   });
 
   test('a place that cannot be written is named', async () => {
     put('.config', 'a file');
-    const { exit, stderr } = await run(['install', '--shell', 'fish']);
+    const { exit, stderr } = await run(['install', 'fish']);
     expect(exit).toBe(1);
     expect(stderr).toContain(`cannot write ${at('.config/fish/completions/sbx.fish')}`);
   });

@@ -123,3 +123,9 @@ test('watch prints changes until it is interrupted, and that is no failure', asy
   });
   expect(stderr).toBe('');
 }, 20_000);
+
+test('a path alone, with two sandboxes that run: the hint still has the path', async () => {
+  const { exit, stderr } = await files('cat', 'my notes');
+  expect(exit).toBe(2);
+  expect(stderr).toMatch(/\nhint: sbx files cat (box|other) 'my notes'\n/);
+});

@@ -46,6 +46,16 @@ class Fail extends SbxCommand<typeof Fail> {
   }
 }
 
+class Name extends SbxCommand<typeof Name> {
+  static summary = 'takes two names, and a flag that may be repeated';
+  static args = { box: Args.string({ required: true }), name: Args.string({ required: true }) };
+  static flags = { env: Flags.string({ multiple: true }) };
+
+  run(): Promise<undefined> {
+    return Promise.resolve(undefined);
+  }
+}
+
 class Run extends Fail {
   static override summary = 'fails like exec';
   static ownFailureExit = 125;
@@ -55,7 +65,7 @@ const table: CommandTable = {
   root: '',
   aliases: { broken: 'fail' },
   commands: Object.fromEntries(
-    Object.entries({ echo: Echo, fail: Fail, run: Run, 'ports:wait': Fail } as Record<
+    Object.entries({ echo: Echo, fail: Fail, name: Name, run: Run, 'ports:wait': Fail } as Record<
       string,
       CommandClass
     >).map(([id, Class]) => [id, async () => ({ default: Class })]),
@@ -103,7 +113,8 @@ describe('parsing', () => {
   it.each([
     [['echo', '--timeout', 'soon'], '--timeout: not a duration: soon'],
     [['echo', '--timout', '1s'], 'unknown flag --timout'],
-    [['fail'], 'missing 1 required arg'],
+    [['fail'], 'missing argument: HOW\nhint: usage: '],
+    [['name'], 'missing arguments: BOX, NAME\nhint: usage: '],
     [['fail', 'a', 'b'], 'unexpected argument: b'],
     [['echo', '-o', 'xml'], 'expected --output=xml to be one of'],
     [['nothing'], 'there is no command nothing'],

@@ -1,8 +1,10 @@
 /** Trees in and out of a sandbox over exec and its own tar (GNU, busybox or toybox). */
 import { randomBytes } from 'node:crypto';
+import type { Readable } from 'node:stream';
 import { SbxError } from '../../errors.ts';
 import commitScript from '../../guest/tar-commit.sh';
 import readScript from '../../guest/tar-read.sh';
+import stageScript from '../../guest/tar-stage.sh';
 import writeScript from '../../guest/tar-write.sh';
 import type { Archive, Call } from '../contract.ts';
 import {
@@ -18,8 +20,14 @@ import type { ExecSandbox } from './run-guest.ts';
 /** A tar ends with two empty blocks. */
 const END = 1024;
 
-/** The capability `archive`, derived from exec. Needs `sh` and `tar` in the sandbox. */
-export function deriveArchive(sandbox: ExecSandbox): Archive {
+/** A backend's own way to unpack a tar into the existing folder `path`, which may be relative to the workdir. */
+export type Unpack = (path: string, tar: Readable, owner: 'keep' | 'self', call: Call) => Promise<void>;
+
+/**
+ * The capability `archive`, derived from exec. Needs `sh` and `tar` in the sandbox; with `unpack` no `tar` to write, and
+ * only the folder that is unpacked into, and its commit, are made from exec.
+ */
+export function deriveArchive(sandbox: ExecSandbox, unpack?: Unpack): Archive {
   return {
     async read(path, options, call) {
       const at = guestPath(path);
@@ -39,14 +47,16 @@ export function deriveArchive(sandbox: ExecSandbox): Archive {
           { ...common, name: 'tar-commit', script: commitScript, args: [at, stage, what] },
           finishCall,
         );
-      const args = [at, stage, options.owner ?? 'self'];
+      const { owner = 'self' } = options;
+      const write = { ...common, name: 'tar-write', script: stageScript, args: [at, stage, owner] };
       try {
-        await feedFileProgram(
-          sandbox,
-          { ...common, name: 'tar-write', script: writeScript, args },
-          whole(tar),
-          call,
-        );
+        if (unpack === undefined) {
+          const script = `${stageScript}${writeScript}`;
+          await feedFileProgram(sandbox, { ...write, script }, whole(tar), call);
+        } else {
+          await runFileProgram(sandbox, write, call);
+          await unpack(`${at}/${stage}`, asStream(whole(tar)), owner, call);
+        }
         await finish('commit', call);
       } catch (cause) {
         await tidyUp(cause, `${directory}/${stage}`, (tidyCall) => finish('discard', tidyCall));

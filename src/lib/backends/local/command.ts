@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { ExecSpec, Exit, Running, SignalName, TerminalSize } from '../../backend/contract.ts';
 import { SbxError } from '../../errors.ts';
-import guestExec from '../../guest/exec.sh';
+import { watchedCommand } from '../../guest/exec.ts';
 import { randomHex } from '../../util/random-id.ts';
 import type { Pipes, StreamName } from './fifo.ts';
 import { onlyThese } from './inherited.ts';
@@ -222,7 +222,7 @@ const LATE = /^(LD_.*|GLIBC_TUNABLES|GCONV_PATH|LOCPATH|MALLOC_.*|NLSPATH|PATH|S
 function commandEnvironment(env: Readonly<Record<string, string>>): Record<string, string> {
   const early: Record<string, string> = {
     PATH: SYSTEM_PATH,
-    SBX_EXEC: guestExec,
+    SBX_EXEC: watchedCommand,
     SBX_MARK: randomHex(8),
   };
   const late: string[] = [];

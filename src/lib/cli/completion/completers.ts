@@ -31,6 +31,8 @@ export const completers: Readonly<Record<string, Completer>> = {
   file: () => ({ candidates: [], local: 'files' }),
   folder: () => ({ candidates: [], local: 'folders' }),
   signal: () => ({ candidates: SIGNALS.map((value) => ({ value })) }),
+  /** Those that every backend may know; others have names of the backend's own. */
+  network: () => ({ candidates: ['private', 'host', 'none'].map((value) => ({ value })) }),
   backend: listing(async (_, world) => {
     const backends = await world.backends();
     return backends.names().map((value) => ({ value, description: backends.describe(value).type }));

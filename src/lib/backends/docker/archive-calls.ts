@@ -1,0 +1,39 @@
+/** Tars out of and into a container, running or not. Docker Engine API, "ContainerArchive" and "PutContainerArchive". */
+import type { Readable } from 'node:stream';
+import type { Call } from '../../backend/contract.ts';
+import type { Box } from './box.ts';
+import { segment } from './engine.ts';
+
+/** A tar of the absolute `path`; `not_found` when it is missing. */
+export async function readArchive(box: Box, path: string, call: Call): Promise<Readable> {
+  const { body } = await box.docker.engine.send(
+    {
+      method: 'GET',
+      path: `/containers/${segment(box.container)}/archive`,
+      query: { path },
+      what: `read ${path} in sandbox '${box.name}'`,
+    },
+    call,
+  );
+  return body;
+}
+
+/** Unpacks a tar into the directory `path`. @param owner `self`: all becomes the container's user's, who is root. */
+export async function writeArchive(
+  box: Box,
+  path: string,
+  tar: Readable,
+  owner: 'keep' | 'self',
+  call: Call,
+): Promise<void> {
+  await box.docker.engine.json(
+    {
+      method: 'PUT',
+      path: `/containers/${segment(box.container)}/archive`,
+      query: { path, copyUIDGID: owner === 'self' },
+      stream: tar,
+      what: `write to ${path} in sandbox '${box.name}'`,
+    },
+    call,
+  );
+}

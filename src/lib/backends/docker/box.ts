@@ -1,0 +1,72 @@
+/** A sandbox as the files of this backend hand it to each other: the container behind it, and what is known of it. */
+import type { BackendOptions } from '../../backend/registry.ts';
+import { SbxError } from '../../errors.ts';
+import type { Inspected } from './api.ts';
+import type { Engine } from './engine.ts';
+import { type Facts, factsOf } from './facts.ts';
+import { plainName, sandboxId } from './info.ts';
+import { unfinishedName } from './unfinished.ts';
+
+/** The backend, opened. */
+export interface Docker {
+  readonly name: string;
+  readonly engine: Engine;
+  readonly settings: BackendOptions['settings'];
+  readonly env: BackendOptions['env'];
+  readonly notice: (line: string) => void;
+  /** Whether containers that sbx did not make are sandboxes too. */
+  readonly showsAll: boolean;
+}
+
+/** One sandbox. A restore puts another container in its place, a rename gives it another name. */
+export interface Box {
+  readonly docker: Docker;
+  readonly id: string;
+  name: string;
+  /** Id of the container. */
+  container: string;
+  /** Undefined for a container that sbx did not make. */
+  facts: Facts | undefined;
+  /** Where commands start. */
+  workdir: string;
+  /** Who they run as; undefined for the engine's choice. */
+  user: string | undefined;
+  /** Set once it is known that there is no /bin/sh inside. */
+  isBare: boolean;
+}
+
+/** The sandbox that `container` is. */
+export function boxOf(docker: Docker, container: Inspected): Box {
+  const { Id, Name, Config } = container;
+  const facts = factsOf(Config.Labels);
+  const name = plainName(Name);
+  return {
+    docker,
+    id: sandboxId(Id, Config.Labels),
+    name: unfinishedName(name)?.name ?? name,
+    container: Id,
+    facts,
+    workdir: facts?.workdir ?? (Config.WorkingDir || '/'),
+    user: facts?.user,
+    isBare: false,
+  };
+}
+
+/** The `not_found` error for a sandbox. */
+export function missing(docker: Pick<Docker, 'name'>, ref: string, cause?: unknown): SbxError {
+  return new SbxError('not_found', `backend '${docker.name}' has no sandbox '${ref.slice(0, 100)}'`, {
+    backend: docker.name,
+    hint: 'see what there is: sbx ls --all',
+    cause,
+  });
+}
+
+/** The `conflict` error for a sandbox that does not run, or is paused. */
+export function notRunning(box: Box, state: string, cause?: unknown): SbxError {
+  const paused = state === 'paused';
+  return new SbxError('conflict', `sandbox '${box.name}' is ${paused ? 'paused' : 'not running'}`, {
+    backend: box.docker.name,
+    hint: paused ? `resume it: sbx resume ${box.name}` : `start it: sbx start ${box.name}`,
+    cause,
+  });
+}

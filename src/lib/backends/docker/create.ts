@@ -1,0 +1,225 @@
+/** Making a sandbox: a container whose process 1 waits, so that it outlives its main command. A failure leaves nothing. */
+import type { Call, CreateSpec, Furnish, Sandbox } from '../../backend/contract.ts';
+import { SbxError } from '../../errors.ts';
+import { randomName } from '../../util/name.ts';
+import { randomHex } from '../../util/random-id.ts';
+import type { Inspected } from './api.ts';
+import { type Box, boxOf, type Docker } from './box.ts';
+import { containerBody } from './container-body.ts';
+import { removeContainer } from './destroy.ts';
+import { segment } from './engine.ts';
+import { type Facts, OWN_PREFIX } from './facts.ts';
+import { inspect } from './find.ts';
+import { startMain } from './main-command.ts';
+import { openSandbox } from './sandbox.ts';
+import { type Source, sourceOf } from './source.ts';
+import { nameUnfinished } from './unfinished.ts';
+import { unhurried } from './unhurried.ts';
+
+const NAME_ATTEMPTS = 20;
+
+/** `create` of the contract. */
+export async function create(
+  docker: Docker,
+  spec: CreateSpec,
+  call: Call,
+  furnish?: Furnish,
+): Promise<Sandbox> {
+  if (call.signal.aborted) throw new SbxError('interrupted', 'interrupted');
+  refuseOddName(docker, spec.name);
+  refuseOwnLabels(docker, spec.labels);
+  const source = await sourceOf(docker, spec, call);
+  return makeNamed(docker, spec, source, call, furnish);
+}
+
+/** Makes one from `source`, under the name of `spec` or one that is free. */
+export async function makeNamed(
+  docker: Docker,
+  spec: CreateSpec,
+  source: Source,
+  call: Call,
+  furnish?: Furnish,
+): Promise<Sandbox> {
+  if (spec.name !== undefined) return make(docker, spec, spec.name, source, call, furnish);
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await make(docker, spec, randomName(), source, call, furnish);
+    } catch (error) {
+      if (attempt === NAME_ATTEMPTS || !(error instanceof SbxError) || error.code !== 'conflict') throw error;
+    }
+  }
+}
+
+async function make(
+  docker: Docker,
+  spec: CreateSpec,
+  name: string,
+  source: Source,
+  call: Call,
+  furnish: Furnish | undefined,
+): Promise<Sandbox> {
+  // While it is furnished another name says that it is not finished; its own must be free in the end.
+  if (furnish !== undefined) await refuseTaken(docker, name, call);
+  const first = furnish === undefined ? name : nameUnfinished(name, 'new', randomHex(4));
+  const facts = factsFor(spec, source);
+  const container = await addContainer(docker, {
+    spec,
+    source,
+    facts,
+    name: first,
+    waits: furnish !== undefined,
+  });
+  try {
+    const inspected = await inspect(docker.engine, container, call);
+    if (inspected === undefined)
+      throw new SbxError('failed', `sandbox '${name}' was removed while it was made`);
+    refuseDiscarded(docker, spec, inspected);
+    const box: Box = { ...boxOf(docker, inspected), name };
+    const maker =
+      furnish === undefined ? undefined : await (await import('./maker.ts')).attachMaker(box, call);
+    const running = await startContainer(box, facts, source, call);
+    const sandbox = openSandbox(running);
+    if (furnish !== undefined) {
+      await furnish(sandbox);
+      await maker?.finish(call);
+      await renameContainer(running, name, call);
+    }
+    if (spec.command !== undefined && !running.isBare) await startMain(sandbox, spec.command, call);
+    if (call.signal.aborted) throw new SbxError('interrupted', 'interrupted');
+    return sandbox;
+  } catch (error) {
+    await removeContainer(docker, container, unhurried);
+    throw error;
+  }
+}
+
+function factsFor(spec: CreateSpec, source: Source): Facts {
+  return {
+    createdAt: new Date().toISOString(),
+    expiresAt: spec.ttl === undefined ? undefined : new Date(Date.now() + spec.ttl).toISOString(),
+    image: source.shown,
+    snapshot: source.snapshot,
+    labels: spec.labels,
+    limits: spec.limits,
+    workdir: spec.workdir ?? source.workdir,
+    user: spec.user ?? source.user,
+    command: spec.command,
+    env: [...new Set([...source.env, ...Object.keys(spec.env)])],
+  };
+}
+
+interface Addition {
+  readonly spec: CreateSpec;
+  readonly source: Source;
+  readonly facts: Facts;
+  readonly name: string;
+  /** Whether it waits for its maker before it is a sandbox. */
+  readonly waits: boolean;
+}
+
+/** Makes the container; @returns its id. `conflict` when the name is taken. */
+async function addContainer(docker: Docker, { spec, source, facts, name, waits }: Addition): Promise<string> {
+  const body = containerBody({ spec, source, facts, waits, id: randomHex(6) });
+  try {
+    // Not given up half-way: nobody would know whether it is there.
+    const made = (await docker.engine.json(
+      {
+        method: 'POST',
+        path: '/containers/create',
+        query: { name },
+        body,
+        what: `make sandbox '${spec.name ?? name}'`,
+      },
+      unhurried,
+    )) as { readonly Id: string };
+    return made.Id;
+  } catch (error) {
+    if (error instanceof SbxError && error.code === 'conflict') throw taken(docker, spec.name ?? name, error);
+    throw error;
+  }
+}
+
+/** Starts it. Where the image has no shell for our process 1, its own command takes that place. */
+async function startContainer(box: Box, facts: Facts, source: Source, call: Call): Promise<Box> {
+  const path = `/containers/${segment(box.container)}/start`;
+  try {
+    await box.docker.engine.json({ method: 'POST', path, what: `start sandbox '${box.name}'` }, call);
+    return box;
+  } catch (error) {
+    const { pathKind } = await import('./path-stat.ts');
+    if (!(error instanceof SbxError) || (await pathKind(box, '/bin/sh', call)) !== undefined) throw error;
+    throw noShell(box, source, facts, error);
+  }
+}
+
+function noShell(box: Box, source: Source, facts: Facts, cause: SbxError): SbxError {
+  return new SbxError(
+    'unsupported',
+    `image '${facts.image ?? source.image}' has no /bin/sh, which keeps a sandbox running`,
+    {
+      backend: box.docker.name,
+      hint: `run it with the docker command, and see it here: sbx config set backends.${box.docker.name}.show all`,
+      cause,
+    },
+  );
+}
+
+/** Gives the container its name; `conflict` when it is taken. */
+export async function renameContainer(box: Box, name: string, call: Call): Promise<void> {
+  const path = `/containers/${segment(box.container)}/rename`;
+  try {
+    await box.docker.engine.json(
+      { method: 'POST', path, query: { name }, what: `rename sandbox '${box.name}'` },
+      call,
+    );
+  } catch (error) {
+    if (error instanceof SbxError && error.code === 'conflict') throw taken(box.docker, name, error);
+    throw error;
+  }
+}
+
+async function refuseTaken(docker: Docker, name: string, call: Call): Promise<void> {
+  const other = await inspect(docker.engine, name, call);
+  if (other?.Name === `/${name}`) throw taken(docker, name, undefined);
+}
+
+/** The engine wants two characters. */
+export function refuseOddName(docker: Docker, name: string | undefined): void {
+  if (name === undefined || name.length > 1) return;
+  throw new SbxError('usage', `'${name}' is too short for a name on backend '${docker.name}'`, {
+    backend: docker.name,
+    hint: 'names of containers have two characters or more',
+  });
+}
+
+function refuseOwnLabels(docker: Docker, labels: CreateSpec['labels']): void {
+  const own = Object.keys(labels).find((key) => key.startsWith(OWN_PREFIX));
+  if (own === undefined) return;
+  throw new SbxError('usage', `the label '${own}' is one of sbx itself`, {
+    backend: docker.name,
+    hint: `labels that begin with ${OWN_PREFIX} are not for use`,
+  });
+}
+
+/** Engines leave out limits that their machine cannot keep, with a warning; here they are refused. */
+function refuseDiscarded(docker: Docker, { limits }: CreateSpec, { HostConfig }: Inspected): void {
+  const kept = {
+    cpus: limits.cpus === undefined || (HostConfig.NanoCpus ?? 0) > 0,
+    memory: limits.memory === undefined || HostConfig.Memory === limits.memory,
+    pids: limits.pids === undefined || HostConfig.PidsLimit === limits.pids,
+  };
+  const lost = Object.entries(kept).flatMap(([name, isKept]) => (isKept ? [] : [`--${name}`]));
+  if (lost.length === 0) return;
+  throw new SbxError('unsupported', `the machine of the Docker engine cannot keep ${lost.join(', ')}`, {
+    backend: docker.name,
+    hint: 'see its warnings: docker info',
+  });
+}
+
+function taken(docker: Docker, name: string, cause: unknown): SbxError {
+  return new SbxError('conflict', `there is a container '${name}' already`, {
+    backend: docker.name,
+    hint: `choose another name, or remove it: sbx rm ${name}`,
+    cause,
+  });
+}

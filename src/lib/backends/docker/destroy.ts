@@ -1,0 +1,73 @@
+/** Removing containers, with the volumes that have no name and the image of a fork. */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Call } from '../../backend/contract.ts';
+import { SbxError } from '../../errors.ts';
+import type { Inspected } from './api.ts';
+import type { Docker } from './box.ts';
+import { segment } from './engine.ts';
+import { FORK_LABEL } from './facts.ts';
+import { findContainer, inspect } from './find.ts';
+import { plainName } from './info.ts';
+
+const LOOK_MS = 50;
+const PATIENCE_MS = 30_000;
+
+/** `destroy` of the contract. */
+export async function destroy(docker: Docker, ref: string, force: boolean, call: Call): Promise<void> {
+  let container: Inspected;
+  try {
+    container = await findContainer(docker, ref, call);
+  } catch (error) {
+    if (force && error instanceof SbxError && error.code === 'not_found') return;
+    throw error;
+  }
+  const running = container.State.Running === true;
+  if (running && !force) {
+    const name = plainName(container.Name);
+    throw new SbxError('conflict', `sandbox '${name}' is running`, {
+      backend: docker.name,
+      hint: `sbx rm --force ${name}`,
+    });
+  }
+  await removeContainer(docker, container.Id, call);
+  await removeForkImage(docker, container, call);
+}
+
+/** Removes a container whatever it does. One that is gone, or being removed by somebody else, is no error. */
+export async function removeContainer(docker: Docker, id: string, call: Call): Promise<void> {
+  const request = {
+    method: 'DELETE',
+    path: `/containers/${segment(id)}`,
+    query: { force: true, v: true },
+    what: `remove container ${id.slice(0, 12)}`,
+  } as const;
+  try {
+    await docker.engine.json(request, call);
+  } catch (error) {
+    if (!(error instanceof SbxError)) throw error;
+    if (error.code === 'not_found') return;
+    // Somebody else removes it at this moment.
+    if (error.code !== 'conflict') throw error;
+    await untilGone(docker, id, error, call);
+  }
+}
+
+async function untilGone(docker: Docker, id: string, error: SbxError, call: Call): Promise<void> {
+  const end = performance.now() + PATIENCE_MS;
+  while ((await inspect(docker.engine, id, call)) !== undefined) {
+    if (performance.now() > end) throw error;
+    await pause(LOOK_MS);
+  }
+}
+
+/** The image that a fork was made from has no other use. One that others still use stays for them. */
+async function removeForkImage(docker: Docker, { Image, Config }: Inspected, call: Call): Promise<void> {
+  if (Config.Labels?.[FORK_LABEL] !== 'copy') return;
+  const path = `/images/${segment(Image)}`;
+  try {
+    await docker.engine.json({ method: 'DELETE', path, what: 'remove the image of a fork' }, call);
+  } catch (error) {
+    if (!(error instanceof SbxError) || (error.code !== 'conflict' && error.code !== 'not_found'))
+      throw error;
+  }
+}

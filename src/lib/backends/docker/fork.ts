@@ -1,0 +1,50 @@
+/** A copy of a sandbox: an image of its files, and a container of the same settings made from it. */
+import type { Call, CreateSpec, Sandbox } from '../../backend/contract.ts';
+import { SbxError } from '../../errors.ts';
+import { type Box, missing } from './box.ts';
+import { makeNamed, refuseOddName } from './create.ts';
+import { segment } from './engine.ts';
+import { FORK_LABEL } from './facts.ts';
+import { inspect } from './find.ts';
+import { commit, heritageOf } from './snapshots.ts';
+import { unhurried } from './unhurried.ts';
+
+/** `fork` of the contract. */
+export async function fork(box: Box, name: string | undefined, call: Call): Promise<Sandbox> {
+  const { docker } = box;
+  refuseOddName(docker, name);
+  const present = await inspect(docker.engine, box.container, call);
+  if (present === undefined) throw missing(docker, box.name);
+  const image = await commit(box, {}, { [FORK_LABEL]: 'copy' }, call);
+  const { facts } = box;
+  const mode = present.HostConfig.NetworkMode ?? 'bridge';
+  const spec: CreateSpec = {
+    name,
+    env: {},
+    labels: facts?.labels ?? {},
+    limits: facts?.limits ?? {},
+    networkName: mode === 'default' ? 'bridge' : mode,
+    command: facts?.command,
+  };
+  const { image: shown, ...heritage } = heritageOf(box);
+  try {
+    return await makeNamed(
+      docker,
+      spec,
+      { ...heritage, image, shown, snapshot: facts?.snapshot, fork: true },
+      call,
+    );
+  } catch (error) {
+    await removeImage(box, image);
+    throw error;
+  }
+}
+
+async function removeImage({ docker }: Box, image: string): Promise<void> {
+  try {
+    const path = `/images/${segment(image)}`;
+    await docker.engine.json({ method: 'DELETE', path, what: 'remove the image of a fork' }, unhurried);
+  } catch (error) {
+    if (!(error instanceof SbxError) || error.code !== 'not_found') throw error;
+  }
+}

@@ -1,0 +1,66 @@
+import type { Manifest } from '../../backend/manifest.ts';
+
+/** Docker Engine, or Podman's service that speaks its API. */
+export const manifest: Manifest = {
+  type: 'docker',
+  title: 'Docker Engine or Podman, over its API: here, by TCP with TLS, or by ssh',
+  capabilities: {
+    power: 'native',
+    suspend: 'native',
+    rename: 'native',
+    fork: 'native',
+    snapshots: 'native',
+    diff: 'native',
+    env: 'native',
+    stats: 'native',
+    archive: 'native',
+    dial: 'native',
+    prune: 'native',
+    terminal: 'native',
+    files: 'derived',
+    processes: 'derived',
+    ports: 'derived',
+    sessions: 'derived',
+  },
+  createOptions: [
+    'name',
+    'image',
+    'snapshot',
+    'env',
+    'labels',
+    'limits.cpus',
+    'limits.memory',
+    'limits.pids',
+    'network',
+    'networkName',
+    'workdir',
+    'user',
+    'ttl',
+    'hostname',
+    'ports',
+    'volumes',
+    'runtime',
+    'command',
+  ],
+  limits: {},
+  config: [
+    {
+      name: 'host',
+      description:
+        'where the engine listens: unix:///path, tcp://host:2376 or ssh://user@host; else DOCKER_HOST, the docker context, and the usual sockets',
+      required: false,
+    },
+    { name: 'context', description: 'docker context to take the engine from', required: false },
+    {
+      name: 'cert-path',
+      description: 'folder with ca.pem, cert.pem and key.pem for TLS; else DOCKER_CERT_PATH',
+      required: false,
+    },
+    { name: 'image', description: 'image of a sandbox when none is named', required: false },
+    {
+      name: 'show',
+      description: '"all" to see every container of the engine, not only those that sbx made',
+      required: false,
+    },
+  ],
+};

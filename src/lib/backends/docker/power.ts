@@ -1,0 +1,78 @@
+/** Starting, stopping, pausing. */
+import type { Call, Sandbox } from '../../backend/contract.ts';
+import { SbxError } from '../../errors.ts';
+import type { Inspected } from './api.ts';
+import { type Box, missing, notRunning } from './box.ts';
+import { segment } from './engine.ts';
+import { inspect } from './find.ts';
+import { startMain } from './main-command.ts';
+import { unhurried } from './unhurried.ts';
+
+type Action = 'start' | 'stop' | 'pause' | 'unpause' | 'kill' | 'wait';
+
+/** `start` of the contract. */
+export async function start(box: Box, sandbox: Sandbox, call: Call): Promise<void> {
+  if ((await stateOf(box, call)).Running === true) return;
+  await act(box, 'start', call);
+  const command = box.facts?.command;
+  if (command !== undefined && !box.isBare) await startMain(sandbox, command, call);
+}
+
+/** `stop` of the contract. Process 1 passes TERM on to everybody. */
+export async function stop(box: Box, graceMs: number, call: Call): Promise<void> {
+  const { Running, Paused } = await stateOf(box, call);
+  if (Running !== true) return;
+  // What is frozen cannot end.
+  if (Paused === true) await act(box, 'unpause', call);
+  try {
+    if (graceMs > 0) await act(box, 'stop', call, { t: Math.ceil(graceMs / 1000) });
+    else await kill(box, call);
+  } catch (error) {
+    // It ended by itself meanwhile.
+    if (!(error instanceof SbxError) || error.code !== 'conflict') throw error;
+  }
+}
+
+/** Ends everything at once, and resolves when it has. */
+export async function kill(box: Box, call: Call): Promise<void> {
+  await act(box, 'kill', call, { signal: 'KILL' });
+  await act(box, 'wait', call, { condition: 'not-running' });
+}
+
+/** `pause` of the contract. */
+export async function pause(box: Box, call: Call): Promise<void> {
+  const { Running, Paused, Status } = await stateOf(box, call);
+  if (Paused === true) return;
+  if (Running !== true) throw notRunning(box, Status ?? '');
+  await act(box, 'pause', call);
+}
+
+/** `resume` of the contract. */
+export async function resume(box: Box, call: Call): Promise<void> {
+  const { Running, Paused, Status } = await stateOf(box, call);
+  if (Running === true && Paused !== true) return;
+  if (Running !== true) throw notRunning(box, Status ?? '');
+  await act(box, 'unpause', call);
+}
+
+/** The state of the container; `not_found` when it is gone. */
+export async function stateOf(box: Box, call: Call): Promise<Inspected['State']> {
+  const found = await inspect(box.docker.engine, box.container, call);
+  if (found === undefined) throw missing(box.docker, box.name);
+  return found.State;
+}
+
+async function act(
+  box: Box,
+  action: Action,
+  call: Call,
+  query: Readonly<Record<string, string | number>> = {},
+): Promise<void> {
+  const path = `/containers/${segment(box.container)}/${action}`;
+  // Not given up half-way: what has begun goes on in the engine.
+  if (call.signal.aborted) throw new SbxError('interrupted', 'interrupted');
+  await box.docker.engine.json(
+    { method: 'POST', path, query, what: `${action} sandbox '${box.name}'` },
+    unhurried,
+  );
+}

@@ -1,0 +1,69 @@
+/**
+ * Restoring a snapshot. The files of a container cannot be put back, so another one with its settings takes its place and
+ * name. Whatever happens half-way, one of the two has the name, or gets it back: see unfinished.ts and prune.ts.
+ */
+import type { Call, Sandbox } from '../../backend/contract.ts';
+import { SbxError } from '../../errors.ts';
+import { randomHex } from '../../util/random-id.ts';
+import type { Inspected } from './api.ts';
+import type { Box } from './box.ts';
+import { renameContainer } from './create.ts';
+import { removeContainer } from './destroy.ts';
+import { FACTS_LABEL, type Facts } from './facts.ts';
+import { start, stop } from './power.ts';
+import { findSnapshot, inspectBox } from './snapshots.ts';
+import { nameUnfinished } from './unfinished.ts';
+import { unhurried } from './unhurried.ts';
+
+/** `restore` of the contract. */
+export async function restore(box: Box, sandbox: Sandbox, ref: string, call: Call): Promise<void> {
+  const { docker } = box;
+  const { facts } = box;
+  if (facts === undefined) {
+    throw new SbxError('unsupported', `container '${box.name}' was not made by sbx and cannot be restored`, {
+      backend: docker.name,
+      hint: `make a sandbox from it: sbx create --from ${ref}`,
+    });
+  }
+  const snapshot = await findSnapshot(docker, ref, call);
+  const old = await inspectBox(box, call);
+  const mark = randomHex(4);
+  const container = await addLike(box, old, snapshot.image, facts, nameUnfinished(box.name, 'new', mark));
+  const wasRunning = old.State.Running === true;
+  const aside = nameUnfinished(box.name, 'old', mark);
+  try {
+    await renameContainer(box, aside, call);
+    await renameContainer({ ...box, container }, box.name, call).catch(async (error: unknown) => {
+      await renameContainer(box, box.name, unhurried);
+      throw error;
+    });
+  } catch (error) {
+    await removeContainer(docker, container, unhurried);
+    throw error;
+  }
+  // From here on it is restored.
+  box.container = container;
+  await stop({ ...box, container: old.Id }, 0, unhurried);
+  await removeContainer(docker, old.Id, unhurried);
+  if (wasRunning) await start(box, sandbox, call);
+}
+
+/** A container with the settings of `old`, made from `image`. */
+async function addLike(box: Box, old: Inspected, image: string, facts: Facts, name: string): Promise<string> {
+  const { Config, HostConfig } = old;
+  // A host name that the engine made up is the beginning of the old id.
+  const { Hostname, ...config } = Config;
+  const given = Hostname !== undefined && !old.Id.startsWith(Hostname) ? { Hostname } : {};
+  const Labels = { ...Config.Labels, [FACTS_LABEL]: JSON.stringify({ ...facts, restored: true }) };
+  const made = (await box.docker.engine.json(
+    {
+      method: 'POST',
+      path: '/containers/create',
+      query: { name },
+      body: { ...config, ...given, Image: image, Labels, HostConfig },
+      what: `restore sandbox '${box.name}'`,
+    },
+    unhurried,
+  )) as { readonly Id: string };
+  return made.Id;
+}

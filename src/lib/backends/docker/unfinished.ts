@@ -1,0 +1,22 @@
+/**
+ * Names of containers that are on their way: a sandbox that is being furnished, and the two of a restore. The engine
+ * has nothing else of a container that can be changed, so a name is what tells whoever comes later.
+ */
+
+/** `new`: not finished. `old`: about to be replaced. */
+export type Unfinished = 'new' | 'old';
+
+const PATTERN = /^(.+)\.sbx-(new|old)-[0-9a-f]{8}$/;
+
+/** The name of a container on its way to be `name`, or from there. @param mark eight hexadecimal digits. */
+export function nameUnfinished(name: string, kind: Unfinished, mark: string): string {
+  return `${name}.sbx-${kind}-${mark}`;
+}
+
+/** What such a name says; undefined for any other. */
+export function unfinishedName(
+  container: string,
+): { readonly name: string; readonly kind: Unfinished } | undefined {
+  const [, name, kind] = PATTERN.exec(container) ?? [];
+  return name === undefined ? undefined : { name, kind: kind === 'old' ? 'old' : 'new' };
+}

@@ -1,0 +1,14 @@
+import { dockerWith } from './docker-engine.ts';
+import { describeConformance } from './index.ts';
+
+const { backend, unavailable } = await dockerWith('sbx-test/debian-dtach');
+
+describeConformance({
+  name: 'the docker backend with debian',
+  manifest: backend.manifest,
+  create: async () => backend,
+  unavailable,
+  otherUser: { user: 'nobody', uid: 65_534 },
+  lacks: ['exit signals', 'ipv6'],
+  timeout: 30_000,
+});
