@@ -40,15 +40,18 @@ export function table<Row>(rows: readonly Row[], all: readonly Column<Row>[], op
     const last = at === shown.length - 1;
     return draw(cells[at] ?? [], widths[at] ?? 0, last ? (column.align ?? 'none') : column.align);
   });
+  const styleOf = (line: number, at: number) =>
+    line === 0 ? 'bold' : shown[at]?.style?.(rows[line - 1] as Row);
   let text = '';
   // Not over entries(), which costs a quarter of a long table's time.
   for (let line = 0; line <= rows.length; line++) {
-    const parts = drawn.map((column) => column[line] ?? '');
-    if (options.color) {
-      for (const [at, { style }] of shown.entries())
-        parts[at] = paint(parts[at] ?? '', line === 0 ? 'bold' : style?.(rows[line - 1] as Row), true);
+    let drawnLine = '';
+    for (let at = 0; at < drawn.length; at++) {
+      const part = drawn[at]?.[line] ?? '';
+      if (at > 0) drawnLine += GAP;
+      drawnLine += options.color ? paint(part, styleOf(line, at), true) : part;
     }
-    text += `${parts.join(GAP).trimEnd()}\n`;
+    text += `${drawnLine.trimEnd()}\n`;
   }
   return text;
 }

@@ -17,7 +17,7 @@ export function infoOf(local: Local, record: SandboxRecord): SandboxInfo {
 export function describe(local: Local, record: ListedRecord, last: Listed['init']): SandboxInfo {
   const expired = isExpired(record);
   if (last instanceof SbxError) {
-    const { name, createdAt, labels } = record;
+    const { name, createdAt, labels = {} } = record;
     const reason = `${last.message}; stop it: sbx stop ${name}`;
     return { id: record.id, name, backend: local.name, state: 'failed', createdAt, labels, reason };
   }
@@ -32,9 +32,9 @@ export function describe(local: Local, record: ListedRecord, last: Listed['init'
     expiresAt: record.expiresAt,
     image: record.rootfsSource,
     snapshot: record.snapshot,
-    labels: record.labels,
+    labels: record.labels ?? {},
     network: init?.network ?? record.network,
-    limits: Object.keys(record.limits).length > 0 ? record.limits : undefined,
+    limits: Object.keys(record.limits ?? {}).length > 0 ? record.limits : undefined,
     workdir: record.workdir,
     user: record.user,
     command: record.command,

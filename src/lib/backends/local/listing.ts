@@ -11,24 +11,21 @@ import { type InitProcess, tryInit } from './init-process.ts';
 import { initPath, type Layout, recordPath } from './layout.ts';
 import { type SandboxRecord, tryRecord } from './record.ts';
 
-/** What a list says of a sandbox that does not run. */
+/** What a list says of a sandbox that does not run; what nearly all have is left out. */
 export type ListedRecord = Pick<
   SandboxRecord,
   | 'id'
   | 'name'
-  | 'phase'
   | 'createdAt'
   | 'expiresAt'
-  | 'labels'
   | 'network'
-  | 'limits'
   | 'workdir'
   | 'user'
   | 'command'
   | 'rootfsSource'
   | 'snapshot'
-  | 'isolation'
->;
+> &
+  Partial<Pick<SandboxRecord, 'phase' | 'labels' | 'limits' | 'isolation'>>;
 /** What a list says of one that does, once it is known that it still does. */
 export type ListedInit = Pick<
   InitProcess,
@@ -152,11 +149,18 @@ function entryOf({ record, init }: Listed, stamp: Stamp): Entry | undefined {
   return {
     stamp,
     record: {
-      ...{ id, name, phase, createdAt, expiresAt, labels, network, limits, workdir, user, command },
-      ...{ rootfsSource, snapshot, isolation },
+      ...{ id, name, createdAt, expiresAt, network, workdir, user, command, rootfsSource, snapshot },
+      ...(phase === 'ready' ? {} : { phase }),
+      ...(isolation === 'none' ? { isolation } : {}),
+      ...(isEmpty(labels) ? {} : { labels }),
+      ...(isEmpty(limits) ? {} : { limits }),
     },
     init: init === undefined ? undefined : listedInit(init),
   };
+}
+
+function isEmpty(object: object | undefined): boolean {
+  return object === undefined || Object.keys(object).length === 0;
 }
 
 function listedInit({ pid, startTicks, bootId, startedAt, network, paused }: ListedInit): ListedInit {
