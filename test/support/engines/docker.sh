@@ -37,7 +37,8 @@ start() {
     subnet=$(<"$run/subnet")
     network=(--bridge="$tag" --default-address-pool "base=$subnet.128.0/17,size=24" --ip-forward=false)
   fi
-  dockerd --config-file "$run/daemon.json" --data-root "$run/data" --exec-root "$run/exec" --pidfile "$run/pid" \
+  # When it is asked what it does, containerd writes the answer among the temporary files.
+  TMPDIR=$run dockerd --config-file "$run/daemon.json" --data-root "$run/data" --exec-root "$run/exec" --pidfile "$run/pid" \
     --host "unix://$run/sock" --cgroup-parent "/$tag" --iptables=false --ip6tables=false "${network[@]}" \
     </dev/null >>"$run/log" 2>&1 9>&- &
   daemon=$!
