@@ -74,11 +74,17 @@ export function sessionsConformance(h: Harness): void {
     const line = Buffer.from('0123456789abcdef0123456789abcdef012345678\n');
     const paste = Buffer.alloc(line.length * 25_000, line);
     await sessions.create(
-      { name: 'main', argv: ['sh', '-c', `stty -echo; head -n 25000 | cksum; echo done; cat`] },
+      {
+        name: 'main',
+        argv: ['sh', '-c', `read -r go; stty -echo; echo ready; head -n 25000 | cksum; echo done; cat`],
+      },
       call,
     );
     const channel = await sessions.attach('main', { size: SIZE }, call);
     const output = watch(channel.output);
+    // Not sooner: stty waits until what the terminal echoes has been read, and nobody reads while keys are written.
+    await feedKeys(channel, Buffer.from('go\r'));
+    await output.until('ready');
     await feedKeys(channel, paste);
     await output.until('done');
     const cksum = await sandbox.exec({ argv: ['cksum'], stdin: 'pipe' }, call);

@@ -271,8 +271,9 @@ describe('keys', () => {
     await using terminal = await opened(newSession());
     const text = Array.from({ length: 20_000 }, (_, index) => `line ${index} ${'.'.repeat(40)}\n`).join('');
     expect(text.length).toBeGreaterThan(1_000_000);
-    terminal.type('stty -echo; cat > /tmp/pasted; stty echo; sha256sum < /tmp/pasted\r');
-    await terminal.waitFor('sha256sum < /tmp/pasted\n');
+    terminal.type('stty -echo; echo re""ady; cat > /tmp/pasted; stty echo; sha256sum < /tmp/pasted\r');
+    // Not sooner: stty waits until what the terminal echoes has been read, and nobody reads while keys are written.
+    await terminal.waitFor(/^ready$/m);
     terminal.type(text);
     terminal.type('\x04');
     await terminal.waitFor(createHash('sha256').update(text).digest('hex'));

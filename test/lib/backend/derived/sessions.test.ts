@@ -84,7 +84,9 @@ describe.each(roots)('sessions with the tools of %s and %s', (family: Family, to
       await sessions.create({ name: 'main', argv: SHELL }, call);
       const channel = await sessions.attach('main', { size: SIZE }, call);
       const screen = screenOf(channel);
-      await type(channel, 'stty -echo; cat > file; wc -c file; echo do""ne\n');
+      await type(channel, 'stty -echo; echo re""ady; cat > file; wc -c file; echo do""ne\n');
+      // Not sooner: stty waits until what the terminal echoes has been read, and nobody reads while keys are written.
+      await screen.until('ready\r\n');
       const line = Buffer.from('0123456789abcdef0123456789abcdef012345678\n');
       await type(channel, Buffer.alloc(42 * 25_000, line));
       await type(channel, '\x04');
