@@ -2,37 +2,22 @@
 import type { Call, Processes, ProcessInfo, Sandbox, SignalName } from '../backend/contract.ts';
 import { type CapabilityIndex, need } from '../backend/need.ts';
 import { pickProcess } from '../backend/pick-process.ts';
+import { SIGNAL_NUMBERS } from '../backend/signal-numbers.ts';
 import { SbxError } from '../errors.ts';
 import type { Outcome } from './each.ts';
 
 /** The name of a sandbox's main process. */
 export const MAIN = 'main';
 
-const SIGNALS: Readonly<Record<SignalName, number>> = {
-  HUP: 1,
-  INT: 2,
-  QUIT: 3,
-  ABRT: 6,
-  KILL: 9,
-  USR1: 10,
-  SEGV: 11,
-  USR2: 12,
-  PIPE: 13,
-  ALRM: 14,
-  TERM: 15,
-  CONT: 18,
-  STOP: 19,
-  TSTP: 20,
-  WINCH: 28,
-};
-
 /** Reads `TERM`, `SIGTERM`, `term` or `15`. @throws SbxError `usage` for a signal that cannot be sent. */
 export function parseSignal(text: string): SignalName {
   const name = text.toUpperCase().replace(/^SIG/, '');
-  const found = Object.entries(SIGNALS).find(([known, number]) => known === name || String(number) === text);
+  const found = Object.entries(SIGNAL_NUMBERS).find(
+    ([known, number]) => known === name || String(number) === text,
+  );
   if (found !== undefined) return found[0] as SignalName;
   throw new SbxError('usage', `there is no signal ${JSON.stringify(text)} to send`, {
-    hint: `it can be one of ${Object.keys(SIGNALS).join(', ')}, or its number`,
+    hint: `it can be one of ${Object.keys(SIGNAL_NUMBERS).join(', ')}, or its number`,
   });
 }
 

@@ -1,29 +1,13 @@
 /** How a command ended, from the one number that the engine tells. */
-import type { Exit, SignalName } from '../../backend/contract.ts';
+import type { Exit } from '../../backend/contract.ts';
+import { SIGNAL_NUMBERS } from '../../backend/signal-numbers.ts';
 import { SbxError } from '../../errors.ts';
 import type { Inspected, InspectedExec } from './api.ts';
 import type { Box } from './box.ts';
 import { segment } from './engine.ts';
 import { unhurried } from './unhurried.ts';
 
-/** Linux's numbers, whatever machine this is. */
-const NUMBERS: Readonly<Record<SignalName, number>> = {
-  ...{
-    HUP: 1,
-    INT: 2,
-    QUIT: 3,
-    ABRT: 6,
-    KILL: 9,
-    USR1: 10,
-    SEGV: 11,
-    USR2: 12,
-    PIPE: 13,
-    ALRM: 14,
-    TERM: 15,
-  },
-  ...{ CONT: 18, STOP: 19, TSTP: 20, WINCH: 28 },
-};
-const KILLED = 128 + NUMBERS.KILL;
+const KILLED = 128 + SIGNAL_NUMBERS.KILL;
 
 /**
  * The exit that `ended` stands for. The engine tells 128 + n both for a signal and for an exit code; a signal is told
@@ -39,7 +23,9 @@ export async function exitOf(
 ): Promise<Exit> {
   const code = ended?.ExitCode ?? undefined;
   if (code === undefined) throw gone(box);
-  const signal = Object.entries(NUMBERS).find(([name, number]) => code === 128 + number && sent.has(name));
+  const signal = Object.entries(SIGNAL_NUMBERS).find(
+    ([name, number]) => code === 128 + number && sent.has(name),
+  );
   if (signal !== undefined) return { signal: signal[0] };
   if (code !== KILLED) return { code };
   return (await whyKilled(box, since)) === 'memory' ? { signal: 'KILL' } : { code };
