@@ -217,7 +217,10 @@ describe('logs', () => {
     appendFileSync(join(guest, first.id, 'log'), 'anew\n');
     await printed(io[0], 'anew\n', following);
     await box.can.processes?.kill('main', 'TERM', call);
-    await start('echo second; exit 0', 'main');
+    // It has its name until it has ended.
+    await expect
+      .poll(() => start('echo second; exit 0', 'main').then(() => 'started', String))
+      .toBe('started');
     expect(await following).toEqual({ exit: 0, stdout: 'first\nanew\nsecond\n', stderr: '' });
   });
 
