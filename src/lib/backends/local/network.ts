@@ -137,7 +137,10 @@ function startSlirp(pid: number, pidFile: string): Promise<ProcessMark> {
     '--netns-type=path',
   ];
   const words = [...args, '-r', '3', `/proc/${pid}/ns/net`, 'tap0'];
-  const child: ChildProcess = spawn('/bin/sh', ['-c', SLIRP, 'sbx-slirp', ...words], {
+  // Its sandbox lets go of all mounts, which where they are shared (a Docker engine shares its own) would end for everybody.
+  const apart = isRoot() ? ['unshare', '--mount', '--propagation', 'private', '--'] : [];
+  const [program = '', ...rest] = [...apart, '/bin/sh', '-c', SLIRP, 'sbx-slirp', ...words];
+  const child: ChildProcess = spawn(program, rest, {
     ...HELPER,
     env: { ...SYSTEM_ENV, SBX_PID_FILE: pidFile },
     stdio: onlyThese(['ignore', 'ignore', 'ignore', 'pipe']),
