@@ -4,7 +4,7 @@ import { codeOf, type Import, type Source, sources } from './sources.ts';
 
 /** What each room may load, besides itself and `errors.ts`. */
 const MAY_LOAD: Readonly<Record<string, readonly string[]>> = {
-  commands: ['cli', 'ops', 'ui', 'backend', 'store', 'util'],
+  commands: ['cli', 'ops', 'ui', 'backend', 'store', 'server', 'util'],
   cli: ['ops', 'ui', 'backend', 'backends', 'store', 'util'],
   ops: ['backend', 'session', 'store', 'transport', 'guest', 'util'],
   ui: ['util'],
@@ -15,7 +15,7 @@ const MAY_LOAD: Readonly<Record<string, readonly string[]>> = {
   transport: ['wire', 'util'],
   store: ['util'],
   agent: ['wire', 'transport', 'guest', 'ops', 'util'],
-  server: ['wire', 'transport', 'guest', 'ops', 'util'],
+  server: ['backend', 'ops', 'store', 'wire', 'transport', 'guest', 'util'],
   worker: ['wire', 'transport', 'guest', 'ops', 'util'],
   wire: [],
   util: [],
@@ -124,7 +124,8 @@ test('heavy packages are imported when they are needed and not before', () => {
         !isType &&
         !light.includes(target) &&
         !lazyAlready.includes(path) &&
-        !isScreen(path),
+        !isScreen(path) &&
+        !isServer(path),
     ),
   ).toEqual([]);
 });
@@ -139,6 +140,18 @@ test('full screens are loaded when one is drawn and not before', () => {
       if (isType || isDynamic || isScreen(path)) return false;
       return packages.has(target) || (isScreen(target) && /\.tsx$/.test(target));
     }),
+  ).toEqual([]);
+});
+
+/** The daemon: its router, its schemas and what else only `sbx serve` needs. */
+const isServer = (path: string) => path.startsWith('src/lib/server/');
+
+test('the server is loaded by sbx serve when it serves and not before', () => {
+  expect(
+    offences(
+      ({ path }, { target, isType, isDynamic }) =>
+        isServer(target) && !isServer(path) && !isType && !isDynamic,
+    ),
   ).toEqual([]);
 });
 

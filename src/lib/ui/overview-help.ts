@@ -63,6 +63,7 @@ export const THEMES: readonly Theme[] = [
       { names: ['stats', 'quota', 'prune'], text: 'what is used, what is left, and what can go' },
       { names: ['backend', 'capabilities'], text: 'where sandboxes run, and what each place can do' },
       { names: ['completion'], text: 'names and flags at the press of Tab' },
+      { names: ['serve'], text: 'these sandboxes, for others: over HTTP' },
       { names: ['config', 'doctor', 'version'], text: 'settings, and what works on this machine' },
     ],
   },

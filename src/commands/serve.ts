@@ -1,0 +1,164 @@
+import { readFile } from 'node:fs/promises';
+import { duration, Flags, size } from '../lib/cli/flags.ts';
+import { SbxCommand } from '../lib/cli/sbx-command.ts';
+import { SbxError } from '../lib/errors.ts';
+import type { ListenAddress, ServeSettings } from '../lib/server/settings.ts';
+import { visible } from '../lib/ui/text.ts';
+
+const MEGABYTE = 1024 * 1024;
+
+/** The daemon: the sandboxes of this machine, over HTTP. */
+export default class Serve extends SbxCommand<typeof Serve> {
+  static summary = 'serve the sandboxes of this machine over HTTP, until Ctrl-C';
+  static description =
+    'Speaks the hotcell API, described at /openapi.json. Requests are logged on stderr, one JSON object a line. Sandboxes and their ' +
+    'processes outlive it, and are found again by the next one.\n\nWithout an API key it listens on this machine alone. ' +
+    'The key comes from $SBX_API_KEY or a file, never from the command line.';
+  static examples = [
+    '<%= config.bin %> serve',
+    '<%= config.bin %> serve --listen 0.0.0.0:4750 --api-key-file key --tls-cert cert.pem --tls-key key.pem',
+    '<%= config.bin %> serve --backend docker --image debian --sleep-after 15m',
+  ];
+  static flags = {
+    listen: Flags.string({
+      completes: 'none',
+      default: '127.0.0.1:4750',
+      helpValue: '<address:port>',
+      summary: 'where to listen; port 0 takes any free one',
+    }),
+    'api-key-file': Flags.string({
+      completes: 'file',
+      helpValue: '<file>',
+      summary: 'file with the API key, instead of $SBX_API_KEY',
+    }),
+    'tls-cert': Flags.string({
+      completes: 'file',
+      helpValue: '<file>',
+      summary: 'certificate chain, PEM',
+      dependsOn: ['tls-key'],
+    }),
+    'tls-key': Flags.string({
+      completes: 'file',
+      helpValue: '<file>',
+      summary: 'private key, PEM',
+      dependsOn: ['tls-cert'],
+    }),
+    'allow-host': Flags.string({
+      multiple: true,
+      completes: 'none',
+      helpValue: '<name>',
+      summary: 'another name that this server is called by; may be repeated',
+    }),
+    image: Flags.string({
+      completes: 'none',
+      helpValue: '<image>',
+      summary: 'image of sandboxes that name none',
+    }),
+    memory: size({ summary: 'memory of sandboxes that name none' }),
+    cpus: Flags.string({
+      completes: 'none',
+      helpValue: '<n>',
+      summary: 'CPUs of sandboxes that name none',
+    }),
+    pids: Flags.string({
+      completes: 'none',
+      helpValue: '<n>',
+      summary: 'most processes of sandboxes that name none',
+    }),
+    'sleep-after': duration({ summary: 'pause sandboxes that nobody uses for so long; any use wakes them' }),
+    'body-limit': size({ summary: 'largest JSON body of a request; default 32m' }),
+  };
+
+  async run(): Promise<undefined> {
+    const { context } = this;
+    const [{ serve }, backends, settings] = await Promise.all([
+      import('../lib/server/serve.ts'),
+      context.backends(),
+      this.#settings(),
+    ]);
+    const stop = Promise.withResolvers<void>();
+    using _ = context.signals.takeOver(() => stop.resolve());
+    const serving = await serve({
+      settings,
+      backends,
+      folder: `${context.paths.state}/serve`,
+      handle: handedOver(context.env, process.pid),
+      now: () => context.clock.now(),
+      notice: (line) => context.logger.warn(visible(line)),
+      log: (line) => context.logger.info(line),
+    });
+    context.logger.info(`serving at ${serving.url}`);
+    await stop.promise;
+    context.logger.info('stopping');
+    await serving.close();
+    return undefined;
+  }
+
+  async #settings(): Promise<ServeSettings> {
+    const { flags, context } = this;
+    const backends = await context.backends();
+    const driver = backends.default();
+    const drivers = backends.names().filter((name) => backends.describe(name).type !== 'daemon');
+    if (!drivers.includes(driver)) throw new SbxError('usage', `backend '${driver}' is a server itself`);
+    const key =
+      flags['api-key-file'] === undefined ? context.env.SBX_API_KEY : await secretFrom(flags['api-key-file']);
+    return {
+      listen: parseListen(flags.listen),
+      apiKey: key === '' ? undefined : key,
+      allowedHosts: flags['allow-host'] ?? [],
+      tls: await this.#tls(),
+      bodyLimit: flags['body-limit'] ?? 32 * MEGABYTE,
+      driver,
+      drivers,
+      image: flags.image,
+      limits: {
+        memoryMb: (flags.memory ?? 0) / MEGABYTE,
+        cpus: parseAmount(flags.cpus, '--cpus'),
+        pidsLimit: parseAmount(flags.pids, '--pids'),
+      },
+      sleepAfterMs: flags['sleep-after'] ?? 0,
+      cost: { cpuPerHour: 0.05, memGbPerHour: 0.01, egressPerGb: 0.1 },
+    };
+  }
+
+  async #tls(): Promise<ServeSettings['tls']> {
+    const { 'tls-cert': cert, 'tls-key': key } = this.flags;
+    if (cert === undefined || key === undefined) return undefined;
+    return { cert: await textOf(cert), key: await textOf(key) };
+  }
+}
+
+/** `ADDRESS:PORT`, `[ADDRESS]:PORT`, or a port on loopback. */
+function parseListen(text: string): ListenAddress {
+  const [, host = '127.0.0.1', digits = ''] = /^(?:(.+):)?(\d{1,5})$/.exec(text) ?? [];
+  const port = Number(digits);
+  if (digits === '' || port > 65_535) {
+    throw new SbxError('usage', `--listen ${JSON.stringify(text)} is no address and port`, {
+      hint: '--listen 127.0.0.1:4750',
+    });
+  }
+  return { host: host.replace(/^\[(.*)\]$/, '$1'), port };
+}
+
+function parseAmount(text = '0', flag: string): number {
+  if (/^\d+(\.\d+)?$/.test(text)) return Number(text);
+  throw new SbxError('usage', `${flag} ${JSON.stringify(text)} is no number`);
+}
+
+async function textOf(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    throw new SbxError('failed', `cannot read ${path}: ${(cause as Error).message}`, { cause });
+  }
+}
+
+const secretFrom = async (path: string) => (await textOf(path)).trim();
+
+/** The socket that systemd listens on for us: descriptor 3. sd_listen_fds(3). */
+function handedOver(
+  env: Readonly<Record<string, string | undefined>>,
+  pid: number,
+): { readonly fd: number } | undefined {
+  return env.LISTEN_PID === String(pid) && env.LISTEN_FDS === '1' ? { fd: 3 } : undefined;
+}

@@ -1,0 +1,193 @@
+/** Makes a sandbox of what a client asked for. */
+import type { Backend, Call, CreateSpec } from '../backend/contract.ts';
+import type { GivenOption } from '../backend/need.ts';
+import { checkArgv, checkCreateSpec } from '../backend/spec.ts';
+import { SbxError } from '../errors.ts';
+import { createSandbox } from '../ops/create.ts';
+import type { Progress } from '../ops/progress.ts';
+import { parseRepo, type RepoSource } from '../ops/repo.ts';
+import { randomHex } from '../util/random-id.ts';
+import type { Daemon } from './daemon.ts';
+import { OWNER_LABEL } from './fleet.ts';
+import { HttpRefusal } from './http/refusal.ts';
+import { noUsage, type RecordLimits, type SandboxRecord } from './record.ts';
+import type { CreateBody } from './shapes.ts';
+
+const MEGABYTE = 1024 * 1024;
+/** The least that engines take, in megabytes. */
+const LEAST_MEMORY_MB = 6;
+/** Characters of a failed setup's output that the client is told. */
+const OUTPUT_KEPT = 2000;
+
+/** What the record calls a sandbox that was made from no image. */
+const NO_IMAGE = 'host';
+
+/**
+ * Makes it and writes its record. The name is taken first, so that a server that dies meanwhile knows what to look for.
+ * @param env what the server itself adds to the environment.
+ * @throws HttpRefusal 400 for what cannot be asked for, 409 for a taken name, 422 when the making fails: nothing stays.
+ */
+export async function create(
+  daemon: Daemon,
+  body: CreateBody,
+  call: Call,
+  env: Readonly<Record<string, string>> = {},
+): Promise<SandboxRecord> {
+  const { settings, rows, now } = daemon;
+  const driver = body.driver || settings.driver;
+  if (!settings.drivers.includes(driver)) {
+    throw new HttpRefusal(
+      400,
+      `unknown driver ${JSON.stringify(driver)} (expected: ${settings.drivers.join(' | ')})`,
+    );
+  }
+  const backend = await daemon.backend(driver);
+  const limits = limitsOf(body, daemon);
+  const id = `sb${randomHex(6)}`;
+  const name = body.name ?? id;
+  const image = body.image ?? defaultImage(backend, daemon);
+  const labels = body.labels ?? {};
+  const environment = { ...body.env, ...env };
+  const { spec, given } = wanted(body, { id, name, image, labels, env: environment, limits });
+  const repo = repoOf(body);
+  if (!rows.reserve({ id, name, driver })) throw new HttpRefusal(409, `the name '${name}' is taken`);
+  try {
+    await make(daemon, backend, { spec, given, repo, setup: body.setup ?? [] }, call);
+  } catch (error) {
+    rows.remove(id);
+    throw error;
+  }
+  const at = now().toISOString();
+  const record: SandboxRecord = {
+    id,
+    name,
+    image: image ?? NO_IMAGE,
+    status: 'running',
+    createdAt: at,
+    driver,
+    labels,
+    env: environment,
+    persist: body.persist !== false,
+    lastActivityAt: at,
+    sleepAfterMs: body.sleepAfter ?? settings.sleepAfterMs,
+    limits,
+    egressSpendCapUsd: body.egressSpendCapUsd ?? 0,
+    usage: noUsage,
+    ...(spec.command === undefined ? {} : { command: spec.command }),
+  };
+  rows.put(record);
+  return record;
+}
+
+function defaultImage(backend: Backend, { settings }: Daemon): string | undefined {
+  return backend.manifest.createOptions.includes('image') ? settings.image : undefined;
+}
+
+/** Only caps that are in force: 0 is none. */
+function limitsOf(body: CreateBody, { settings }: Daemon): RecordLimits {
+  const { memoryMb, cpus, pidsLimit } = { ...settings.limits, ...defined(body) };
+  if (memoryMb > 0 && memoryMb < LEAST_MEMORY_MB)
+    throw new HttpRefusal(400, `memoryMb must be at least ${LEAST_MEMORY_MB}`);
+  return {
+    ...(memoryMb > 0 ? { memoryMb } : {}),
+    ...(cpus > 0 ? { cpus } : {}),
+    ...(pidsLimit > 0 ? { pidsLimit } : {}),
+  };
+}
+
+function defined(body: CreateBody): RecordLimits {
+  const { memoryMb, cpus, pidsLimit } = body;
+  return {
+    ...(memoryMb === undefined ? {} : { memoryMb }),
+    ...(cpus === undefined ? {} : { cpus }),
+    ...(pidsLimit === undefined ? {} : { pidsLimit }),
+  };
+}
+
+interface Decided {
+  readonly id: string;
+  readonly name: string;
+  readonly image: string | undefined;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly env: Readonly<Record<string, string>>;
+  readonly limits: RecordLimits;
+}
+
+/** The contract's words for it, and which of them the client gave, by its own words. */
+function wanted(
+  body: CreateBody,
+  { id, name, image, labels, env, limits }: Decided,
+): { readonly spec: CreateSpec; readonly given: readonly GivenOption[] } {
+  const { workdir = '/workspace', user, network, command } = body;
+  const { memoryMb, cpus, pidsLimit } = limits;
+  const spec: CreateSpec = {
+    name,
+    image,
+    env,
+    labels: { ...labels, [OWNER_LABEL]: id },
+    limits: {
+      ...(memoryMb === undefined ? {} : { memory: Math.round(memoryMb * MEGABYTE) }),
+      ...(cpus === undefined ? {} : { cpus }),
+      ...(pidsLimit === undefined ? {} : { pids: Math.round(pidsLimit) }),
+    },
+    workdir,
+    user,
+    network: network as CreateSpec['network'],
+    ...(command === undefined ? {} : { command: checkArgv(command) }),
+  };
+  checkCreateSpec(spec);
+  const options: readonly (readonly [GivenOption['option'], string, unknown])[] = [
+    ['image', 'image', body.image],
+    ['limits.memory', 'memoryMb', memoryMb],
+    ['limits.cpus', 'cpus', cpus],
+    ['limits.pids', 'pidsLimit', pidsLimit],
+    ['workdir', 'workdir', body.workdir],
+    ['user', 'user', user],
+    ['network', 'network', network],
+    ['command', 'command', command],
+  ];
+  const given = options.flatMap(([option, as, value]) => (value === undefined ? [] : [{ option, as }]));
+  return { spec, given };
+}
+
+/** A path would be one of the server's machine, which is none of the client's business. */
+function repoOf({ repo, repoRef }: CreateBody): RepoSource | undefined {
+  if (repo === undefined || repo === '') return undefined;
+  const source = parseRepo(repoRef ? `${repo}#${repoRef}` : repo, '/');
+  if (source.kind === 'local') throw new HttpRefusal(400, 'repo must be a URL that the sandbox can reach');
+  return source;
+}
+
+interface Making {
+  readonly spec: CreateSpec;
+  readonly given: readonly GivenOption[];
+  readonly repo: RepoSource | undefined;
+  readonly setup: readonly string[];
+}
+
+async function make(daemon: Daemon, backend: Backend, making: Making, call: Call): Promise<void> {
+  let output = '';
+  const progress: Progress = {
+    step: () => undefined,
+    count: () => undefined,
+    output: (data) => {
+      output = `${output}${Buffer.from(data).toString('utf8')}`.slice(-OUTPUT_KEPT);
+    },
+    fail: () => undefined,
+    note: () => undefined,
+  };
+  try {
+    await createSandbox(
+      backend,
+      { ...making, wait: [], waitTimeoutMs: 0, ifNotExists: false },
+      { having: daemon.having, git: { env: {} }, progress },
+      call,
+    );
+  } catch (error) {
+    if (!(error instanceof SbxError) || error.code === 'bug') throw error;
+    if (error.code === 'conflict') throw new HttpRefusal(409, error.message);
+    if (error.code === 'usage' || error.code === 'unsupported') throw new HttpRefusal(400, error.message);
+    const said = output.trim() === '' ? '' : `: ${output.trim()}`;
+    throw new HttpRefusal(422, `sandbox provisioning failed: ${error.message}${said}`);
+  }
+}

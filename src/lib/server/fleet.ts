@@ -1,0 +1,242 @@
+/**
+ * The sandboxes of a server: its records, and the backends that have what they stand for. Whatever changes the state of
+ * one does so in turn; using one counts, so that nothing in use falls asleep.
+ */
+import type { Backend, Call, Sandbox, SandboxState } from '../backend/contract.ts';
+import { SbxError } from '../errors.ts';
+import { HttpRefusal } from './http/refusal.ts';
+import { keyedLock } from './keyed-lock.ts';
+import type { RecordStatus, SandboxRecord } from './record.ts';
+import type { SandboxRows } from './store/sandboxes.ts';
+
+/** A sandbox that runs, for as long as this is held. */
+export interface Use extends Disposable {
+  readonly record: SandboxRecord;
+  readonly sandbox: Sandbox;
+}
+
+export interface FleetOptions {
+  readonly rows: SandboxRows;
+  readonly backend: (driver: string) => Promise<Backend>;
+  readonly now: () => Date;
+  /** Called after a sandbox was stopped or has started anew: what ran in it is gone. */
+  readonly onFresh: (id: string) => void;
+  /** Called after a sandbox was removed. */
+  readonly onGone: (id: string) => void;
+  /** A line for the operator. */
+  readonly notice: (line: string) => void;
+}
+
+export interface Fleet {
+  list(): SandboxRecord[];
+  /** By id or name. @throws HttpRefusal 404 */
+  get(ref: string): SandboxRecord;
+  /** Wakes a paused one. @throws HttpRefusal 404, 409 for one that is stopped or has vanished */
+  use(ref: string, call: Call): Promise<Use>;
+  start(ref: string, call: Call): Promise<SandboxRecord>;
+  stop(ref: string, call: Call): Promise<SandboxRecord>;
+  pause(ref: string, call: Call): Promise<SandboxRecord>;
+  destroy(ref: string, call: Call): Promise<SandboxRecord>;
+  /** Pauses what nobody has used for longer than it asks for. @returns the ids. */
+  sleepIdle(call: Call): Promise<string[]>;
+  /** Brings the records of a former run in line with what is there; removes what was half made. */
+  findAgain(call: Call): Promise<void>;
+  /** Resolves when nothing changes any sandbox any more. */
+  settled(): Promise<void>;
+}
+
+/** The label on everything that a server makes; its value is the id. */
+export const OWNER_LABEL = 'sbx.serve';
+const STOP_GRACE_MS = 10_000;
+
+export function openFleet(options: FleetOptions): Fleet {
+  const { rows, now, onFresh, onGone, notice } = options;
+  const lock = keyedLock();
+  /** How many use a sandbox at this moment. */
+  const uses = new Map<string, number>();
+
+  const get = (ref: string): SandboxRecord => {
+    const record = rows.find(ref);
+    if (record === undefined) throw new HttpRefusal(404, 'not found');
+    return record;
+  };
+  const set = (id: string, fields: Partial<SandboxRecord>): SandboxRecord => {
+    const changed = rows.change(id, fields);
+    if (changed === undefined) throw new HttpRefusal(404, 'not found');
+    return changed;
+  };
+  const touch = (id: string) => void rows.change(id, { lastActivityAt: now().toISOString() });
+  /** The sandbox of a record; one that its backend does not know has vanished. */
+  const find = async (record: SandboxRecord, call: Call): Promise<Sandbox> => {
+    const backend = await options.backend(record.driver);
+    try {
+      return await backend.get(record.name, call);
+    } catch (error) {
+      if (!(error instanceof SbxError) || error.code !== 'not_found') throw error;
+      rows.change(record.id, { status: 'vanished' });
+      throw vanished();
+    }
+  };
+  /** Makes one run that does not, and says whether its processes are new. */
+  const wake = async (sandbox: Sandbox, state: SandboxState, call: Call): Promise<boolean> => {
+    if (state === 'paused') {
+      await sandbox.can.suspend?.resume(call);
+      return false;
+    }
+    if (state !== 'running') await sandbox.can.power?.start(call);
+    return state !== 'running';
+  };
+  const run = async (record: SandboxRecord, call: Call) => {
+    const sandbox = await find(record, call);
+    const { state } = await sandbox.info(call);
+    if (await wake(sandbox, state, call)) onFresh(record.id);
+    return { sandbox, record: set(record.id, { status: 'running', lastActivityAt: now().toISOString() }) };
+  };
+  const halt = async (record: SandboxRecord, call: Call) => {
+    const sandbox = await find(record, call);
+    await sandbox.can.power?.stop({ graceMs: STOP_GRACE_MS }, call);
+    onFresh(record.id);
+  };
+  const doze = async (record: SandboxRecord, call: Call): Promise<SandboxRecord> => {
+    const sandbox = await find(record, call);
+    if (sandbox.can.suspend === undefined) await halt(record, call);
+    else await sandbox.can.suspend.pause(call);
+    return set(record.id, { status: 'paused' });
+  };
+
+  return {
+    list: () => rows.list(),
+    get,
+    async use(ref, call) {
+      const { id } = get(ref);
+      uses.set(id, (uses.get(id) ?? 0) + 1);
+      const release = () => {
+        const left = (uses.get(id) ?? 1) - 1;
+        if (left > 0) uses.set(id, left);
+        else uses.delete(id);
+        touch(id);
+      };
+      try {
+        const live = await lock.run(id, async () => {
+          const record = get(id);
+          if (record.status === 'stopped') throw new HttpRefusal(409, 'sandbox is stopped; start it first');
+          if (record.status === 'vanished') throw vanished();
+          return run(record, call);
+        });
+        return { ...live, [Symbol.dispose]: release };
+      } catch (error) {
+        release();
+        throw error;
+      }
+    },
+    start: (ref, call) => {
+      const { id } = get(ref);
+      return lock.run(id, async () => (await run(get(id), call)).record);
+    },
+    stop: (ref, call) => {
+      const { id } = get(ref);
+      return lock.run(id, async () => {
+        const record = get(id);
+        if (record.status === 'stopped') return record;
+        await halt(record, call);
+        return set(id, { status: 'stopped' });
+      });
+    },
+    pause: (ref, call) => {
+      const { id } = get(ref);
+      return lock.run(id, async () => {
+        const record = get(id);
+        if (record.status === 'paused') return record;
+        if (record.status === 'stopped') throw new HttpRefusal(409, 'sandbox is stopped; start it first');
+        return doze(record, call);
+      });
+    },
+    destroy: (ref, call) => {
+      const { id } = get(ref);
+      return lock.run(id, async () => {
+        const record = get(id);
+        const backend = await options.backend(record.driver);
+        await backend.destroy(record.name, { force: true }, call);
+        rows.remove(id);
+        onGone(id);
+        return record;
+      });
+    },
+    async sleepIdle(call) {
+      const isIdle = ({ id, status, sleepAfterMs, lastActivityAt }: SandboxRecord) =>
+        status === 'running' &&
+        sleepAfterMs > 0 &&
+        !uses.has(id) &&
+        now().getTime() - Date.parse(lastActivityAt) >= sleepAfterMs;
+      const asleep: string[] = [];
+      for (const { id } of rows.list().filter(isIdle)) {
+        await lock.run(id, async () => {
+          const record = rows.find(id);
+          if (record === undefined || !isIdle(record)) return;
+          await doze(record, call);
+          asleep.push(id);
+        });
+      }
+      return asleep;
+    },
+    async findAgain(call) {
+      const attempt = async (what: string, act: () => Promise<void>) => {
+        try {
+          await act();
+        } catch (error) {
+          if (!(error instanceof SbxError) || call.signal.aborted) throw error;
+          notice(`cannot ${what}: ${error.message}`);
+        }
+      };
+      for (const { id, name, driver } of rows.reserved()) {
+        await attempt(`remove the half-made sandbox '${name}'`, async () => {
+          const backend = await options.backend(driver);
+          const left = await labelled(backend, id, name, call);
+          if (left !== undefined) await backend.destroy(left.id, { force: true }, call);
+          rows.remove(id);
+        });
+      }
+      for (const record of rows.list()) {
+        await attempt(`find sandbox '${record.name}' again`, async () => {
+          const status = await statusOf(await options.backend(record.driver), record, call);
+          if (status !== record.status) rows.change(record.id, { status });
+        });
+      }
+    },
+    settled: () => lock.idle(),
+  };
+}
+
+function vanished(): HttpRefusal {
+  return new HttpRefusal(409, 'sandbox has vanished from its backend; delete it');
+}
+
+/** The sandbox of this name if it is the one that the server was making. */
+async function labelled(
+  backend: Backend,
+  id: string,
+  name: string,
+  call: Call,
+): Promise<Sandbox | undefined> {
+  const sandbox = await present(backend, name, call);
+  if (sandbox === undefined) return undefined;
+  return (await sandbox.info(call)).labels[OWNER_LABEL] === id ? sandbox : undefined;
+}
+
+async function present(backend: Backend, name: string, call: Call): Promise<Sandbox | undefined> {
+  try {
+    return await backend.get(name, call);
+  } catch (error) {
+    if (error instanceof SbxError && error.code === 'not_found') return undefined;
+    throw error;
+  }
+}
+
+/** What a record's status is by now. A paused one whose processes are gone is woken by a start. */
+async function statusOf(backend: Backend, record: SandboxRecord, call: Call): Promise<RecordStatus> {
+  const sandbox = await present(backend, record.name, call);
+  if (sandbox === undefined) return 'vanished';
+  const { state } = await sandbox.info(call);
+  if (state === 'running' || state === 'paused') return state;
+  return record.status === 'paused' ? 'paused' : 'stopped';
+}

@@ -1,0 +1,53 @@
+/** Bodies of requests: capped before they are kept, JSON, and of the shape that a route asks for. */
+import type { IncomingMessage } from 'node:http';
+import type { TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { HttpRefusal } from './refusal.ts';
+
+/** Milliseconds in which a client that sends a body must send something. */
+const IDLE_MS = 30_000;
+
+/** The whole body. @throws HttpRefusal 413 above `limit` bytes, 408 when the client stops sending. */
+export async function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
+  const tooLarge = () => new HttpRefusal(413, 'request body too large', { connection: 'close' });
+  if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge();
+  const parts: Buffer[] = [];
+  let size = 0;
+  const timer = setTimeout(() => request.destroy(new HttpRefusal(408, 'the body does not come')), IDLE_MS);
+  try {
+    for await (const part of request as AsyncIterable<Buffer>) {
+      timer.refresh();
+      size += part.length;
+      if (size > limit) throw tooLarge();
+      parts.push(part);
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+  return Buffer.concat(parts);
+}
+
+/** A body as JSON; an empty one is `{}`. @throws HttpRefusal 400 */
+export function parseJson(body: Buffer): unknown {
+  if (body.length === 0) return {};
+  let value: unknown;
+  try {
+    value = JSON.parse(body.toString('utf8'));
+  } catch {
+    throw new HttpRefusal(400, 'the body is not JSON');
+  }
+  if (value === null || typeof value !== 'object' || Array.isArray(value))
+    throw new HttpRefusal(400, 'the body must be a JSON object');
+  return value;
+}
+
+/** A function that lets values of `schema` through. What the schema does not name is ignored, as the original API does. */
+export function checker(schema: TSchema): (value: unknown, where: string) => void {
+  const compiled = Compile(schema);
+  return (value, where) => {
+    if (compiled.Check(value)) return;
+    const [first] = compiled.Errors(value);
+    const field = first?.instancePath.slice(1).replaceAll('/', '.') ?? '';
+    throw new HttpRefusal(400, `${field === '' ? where : field} ${first?.message ?? 'is not allowed'}`);
+  };
+}

@@ -1,0 +1,171 @@
+/** From a request to its route: guards first, then the path, then the body. Whatever is thrown becomes an answer. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import findMyWay from 'find-my-way';
+import type { ServeSettings } from '../settings.ts';
+import { checker, parseJson, readBody } from './body.ts';
+import { eventStream } from './events.ts';
+import { checkHost, checkKey, checkOrigin } from './guard.ts';
+import { failureOf, HttpRefusal } from './refusal.ts';
+import type { Exchange, Route, UpgradeRoute } from './route.ts';
+
+/** What is known of a request when it is over. */
+export interface Handled {
+  readonly method: string;
+  /** The route's path, so that ids do not stand in logs; `-` for none. */
+  readonly route: string;
+  readonly status: number;
+  readonly startedAt: number;
+  readonly ms: number;
+  /** What nobody expected. */
+  readonly bug?: unknown;
+}
+
+export interface DispatchOptions {
+  readonly settings: ServeSettings;
+  readonly routes: readonly Route[];
+  readonly upgrades: readonly UpgradeRoute[];
+  /** Aborted when the server stops. */
+  readonly stopping: AbortSignal;
+  readonly onHandled: (handled: Handled) => void;
+}
+
+export interface Dispatch {
+  request(request: IncomingMessage, response: ServerResponse): void;
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+}
+
+/** Longest part of a path: ids are far shorter. */
+const PARAM_LIMIT = 512;
+
+export function dispatcher(options: DispatchOptions): Dispatch {
+  const { settings, stopping, onHandled } = options;
+  const router = findMyWay<findMyWay.HTTPVersion.V1>({ maxParamLength: PARAM_LIMIT });
+  for (const each of options.routes) {
+    const check = each.body === undefined ? undefined : checker(each.body);
+    router.on(each.method, each.path, () => undefined, { route: each, check });
+  }
+  const upgrades = findMyWay<findMyWay.HTTPVersion.V1>({ maxParamLength: PARAM_LIMIT });
+  for (const each of options.upgrades) upgrades.on('GET', each.path, () => undefined, each);
+
+  const answer = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    done: (route: string) => void,
+  ) => {
+    const { path, query } = target(request);
+    checkHost(request, settings);
+    const found = router.find(request.method as findMyWay.HTTPMethod, path);
+    const { route, check } = (found?.store ?? {}) as { route?: Route; check?: ReturnType<typeof checker> };
+    if (route !== undefined) done(route.path);
+    if (route?.open !== true) checkKey(request, settings);
+    if (route === undefined) throw new HttpRefusal(404, `no route for ${request.method} ${path}`);
+    let body: unknown;
+    if (check !== undefined) {
+      body = parseJson(await readBody(request, settings.bodyLimit));
+      check(body, 'the body');
+    }
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    const exchange: Exchange = {
+      request,
+      response,
+      params: (found?.params ?? {}) as Record<string, string>,
+      query,
+      body,
+      signal: AbortSignal.any([gone.signal, stopping]),
+      json: (status, value) => sendJson(response, status, value),
+      events: () => eventStream(response),
+    };
+    await route.handle(exchange as Exchange<never>);
+  };
+
+  return {
+    request(request, response) {
+      const startedAt = Date.now();
+      const started = performance.now();
+      let route = '-';
+      let bug: unknown;
+      response.once('close', () =>
+        onHandled({
+          method: request.method ?? '',
+          route,
+          status: response.statusCode,
+          startedAt,
+          ms: Math.round(performance.now() - started),
+          ...(bug === undefined ? {} : { bug }),
+        }),
+      );
+      answer(request, response, (found) => {
+        route = found;
+      }).catch((error: unknown) => {
+        const { status, headers, body } = failureOf(error);
+        if (status === 500) bug = error;
+        if (response.headersSent) response.destroy();
+        else sendJson(response, status, body, headers);
+      });
+    },
+    upgrade(request, socket, head) {
+      // Not everybody who takes it is there yet.
+      socket.on('error', () => socket.destroy());
+      const take = async () => {
+        const { path, query } = target(request);
+        checkHost(request, settings);
+        const found = upgrades.find('GET', path);
+        const route = found?.store as UpgradeRoute | undefined;
+        checkOrigin(request, settings);
+        checkKey(request, settings, route?.keyInQuery === true ? query.get('key') : undefined);
+        if (found === null || route === undefined) throw new HttpRefusal(404, `no route for ${path}`);
+        const params = found.params as Record<string, string>;
+        await route.handle({ request, socket, head, params, query, signal: stopping });
+      };
+      take().catch((error: unknown) => refuseUpgrade(socket, error));
+    },
+  };
+}
+
+function target(request: IncomingMessage): { readonly path: string; readonly query: URLSearchParams } {
+  const { url = '/' } = request;
+  // Only its path and query count; what is before them may be anything.
+  if (!url.startsWith('/') || !URL.canParse(`http://server${url}`))
+    throw new HttpRefusal(400, 'the path is not one');
+  const { pathname, searchParams } = new URL(`http://server${url}`);
+  return { path: pathname, query: searchParams };
+}
+
+function sendJson(
+  response: ServerResponse,
+  status: number,
+  value: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  const text = JSON.stringify(value);
+  response.writeHead(status, {
+    'Content-Type': 'application/json',
+    'Content-Length': Buffer.byteLength(text),
+    'X-Content-Type-Options': 'nosniff',
+    ...headers,
+  });
+  response.end(text);
+}
+
+function refuseUpgrade(socket: Duplex, error: unknown): void {
+  if (!socket.writable) return;
+  const { status, headers, body } = failureOf(error);
+  const text = JSON.stringify(body);
+  const lines = Object.entries({
+    'Content-Type': 'application/json',
+    'Content-Length': String(Buffer.byteLength(text)),
+    Connection: 'close',
+    ...headers,
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_TEXT[status] ?? 'Error'}\r\n${lines.join('')}\r\n${text}`);
+}
+
+const STATUS_TEXT: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not Found',
+  409: 'Conflict',
+};

@@ -1,0 +1,36 @@
+/** The environment of a sandbox's commands. */
+import Type from 'typebox';
+import type { Daemon } from '../daemon.ts';
+import { type Route, route } from '../http/route.ts';
+import { strings } from '../shapes.ts';
+
+const answer = { description: 'the whole environment', body: Type.Object({ env: strings }) };
+const changes = Type.Object({
+  env: Type.Optional(Type.Record(Type.String(), Type.Union([Type.String(), Type.Null()]))),
+});
+
+export function envRoutes({ fleet, rows }: Daemon): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/sandboxes/:id/env',
+      summary: 'the environment that its commands get',
+      answers: { 200: answer },
+      handle: ({ params, json }) => json(200, { env: fleet.get(params.id ?? '').env }),
+    }),
+    route({
+      method: 'POST',
+      path: '/sandboxes/:id/env',
+      summary: 'change some variables; null takes one away',
+      body: changes,
+      answers: { 200: answer },
+      handle({ params, body, json }) {
+        const record = fleet.get(params.id ?? '');
+        const merged = Object.entries({ ...record.env, ...body.env });
+        const env = Object.fromEntries(merged.filter((each): each is [string, string] => each[1] !== null));
+        rows.change(record.id, { env });
+        json(200, { env });
+      },
+    }),
+  ];
+}

@@ -1,0 +1,60 @@
+/** What anybody may know of the server. */
+import Type from 'typebox';
+import type { Daemon } from '../daemon.ts';
+import { type Route, route } from '../http/route.ts';
+
+/** What this server can do beyond the hotcell API, by name and version: clients use what they know. */
+export const EXTENSIONS: Readonly<Record<string, number>> = {};
+
+export function infoRoutes({ settings, backend }: Daemon): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/healthz',
+      summary: 'whether the default driver works',
+      open: true,
+      answers: {
+        200: {
+          description: 'it does',
+          body: Type.Object({ ok: Type.Literal(true), driver: Type.String() }),
+        },
+        503: {
+          description: 'it does not',
+          body: Type.Object({ ok: Type.Literal(false), error: Type.String() }),
+        },
+      },
+      async handle({ json, signal }) {
+        const checks = await (await backend(settings.driver)).check({ signal });
+        const broken = checks.find(({ status }) => status === 'failed');
+        if (broken === undefined) json(200, { ok: true, driver: settings.driver });
+        else json(503, { ok: false, error: `${broken.name}: ${broken.detail}` });
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/info',
+      summary: 'drivers, defaults, rates and extensions',
+      open: true,
+      answers: {
+        200: { description: 'nothing that is secret', body: Type.Record(Type.String(), Type.Unknown()) },
+      },
+      handle({ json }) {
+        const { limits, cost } = settings;
+        json(200, {
+          driver: settings.driver,
+          drivers: settings.drivers,
+          defaultImage: settings.image ?? 'host',
+          costCpuPerHour: cost.cpuPerHour,
+          costMemGbPerHour: cost.memGbPerHour,
+          costEgressPerGb: cost.egressPerGb,
+          defaultSleepAfterMs: settings.sleepAfterMs,
+          auth: settings.apiKey !== undefined,
+          defaultMemoryMb: limits.memoryMb,
+          defaultCpus: limits.cpus,
+          defaultPidsLimit: limits.pidsLimit,
+          extensions: EXTENSIONS,
+        });
+      },
+    }),
+  ];
+}

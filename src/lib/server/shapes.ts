@@ -1,0 +1,83 @@
+/** The shapes of the API, for checks and for its description. */
+import Type from 'typebox';
+
+export const strings = Type.Record(Type.String(), Type.String());
+
+/** Accepts zero for "none", as the API does. */
+const cap = Type.Number({ minimum: 0 });
+
+export const limits = Type.Object({
+  memoryMb: Type.Optional(cap),
+  cpus: Type.Optional(cap),
+  pidsLimit: Type.Optional(cap),
+});
+
+export const usage = Type.Object({
+  cpuSeconds: Type.Number(),
+  memGbSeconds: Type.Number(),
+  egressBytes: Type.Number(),
+});
+
+export const sandboxRecord = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  image: Type.String(),
+  status: Type.Union(['running', 'paused', 'stopped', 'vanished'].map((each) => Type.Literal(each))),
+  createdAt: Type.String({ format: 'date-time' }),
+  driver: Type.String(),
+  labels: strings,
+  env: strings,
+  persist: Type.Boolean(),
+  lastActivityAt: Type.String({ format: 'date-time' }),
+  sleepAfterMs: Type.Number(),
+  limits,
+  egressSpendCapUsd: Type.Number(),
+  usage,
+  command: Type.Optional(Type.Array(Type.String())),
+});
+
+/** Limits of an egress token. */
+export const egressPolicy = Type.Object({
+  ttlMs: Type.Optional(cap),
+  expiresAt: Type.Optional(Type.String()),
+  spendCapUsd: Type.Optional(cap),
+  rateLimit: Type.Optional(
+    Type.Object({
+      windowMs: Type.Number({ exclusiveMinimum: 0 }),
+      calls: Type.Optional(cap),
+      tokens: Type.Optional(cap),
+    }),
+  ),
+  models: Type.Optional(Type.Array(Type.String())),
+  providers: Type.Optional(Type.Array(Type.String())),
+});
+
+export const createBody = Type.Object({
+  name: Type.Optional(Type.String({ minLength: 1 })),
+  image: Type.Optional(Type.String()),
+  driver: Type.Optional(Type.String()),
+  env: Type.Optional(strings),
+  labels: Type.Optional(strings),
+  persist: Type.Optional(Type.Boolean()),
+  setup: Type.Optional(Type.Array(Type.String())),
+  repo: Type.Optional(Type.String()),
+  repoRef: Type.Optional(Type.String()),
+  memoryMb: Type.Optional(cap),
+  cpus: Type.Optional(cap),
+  pidsLimit: Type.Optional(cap),
+  sleepAfter: Type.Optional(cap),
+  egress: Type.Optional(Type.Union([Type.Boolean(), egressPolicy])),
+  egressSpendCapUsd: Type.Optional(cap),
+  workdir: Type.Optional(Type.String()),
+  user: Type.Optional(Type.String()),
+  network: Type.Optional(Type.Union(['private', 'host', 'none'].map((each) => Type.Literal(each)))),
+  command: Type.Optional(Type.Array(Type.String(), { minItems: 1 })),
+});
+
+export type CreateBody = Type.Static<typeof createBody>;
+
+export const errorBody = Type.Object({
+  error: Type.String(),
+  code: Type.Optional(Type.String()),
+  hint: Type.Optional(Type.String()),
+});

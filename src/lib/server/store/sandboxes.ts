@@ -1,0 +1,66 @@
+/** The records of sandboxes. A row without a status stands for one that is being made. */
+import type { SandboxRecord } from '../record.ts';
+import type { Database } from './database.ts';
+
+export interface SandboxRows {
+  /** Those that are made, the oldest first. */
+  list(): SandboxRecord[];
+  /** By id or name. */
+  find(ref: string): SandboxRecord | undefined;
+  /** Takes id and name before the sandbox is made. @returns false when the name is taken. */
+  reserve(row: Reserved): boolean;
+  /** Writes the whole record of a reserved or known one. */
+  put(record: SandboxRecord): void;
+  /** Changes a few fields; nothing when it is gone. */
+  change(id: string, fields: Partial<SandboxRecord>): SandboxRecord | undefined;
+  /** Those whose making was cut off. */
+  reserved(): Reserved[];
+  remove(id: string): void;
+}
+
+export interface Reserved {
+  readonly id: string;
+  readonly name: string;
+  readonly driver: string;
+}
+
+export function sandboxRows(db: Database): SandboxRows {
+  const parse = (row: unknown) => JSON.parse((row as { record: string }).record) as SandboxRecord;
+  const isMade = ({ status }: Partial<SandboxRecord>) => status !== undefined;
+  const all = () => db.prepare('SELECT record FROM sandbox ORDER BY made, rowid').all().map(parse);
+  const rows: SandboxRows = {
+    list: () => all().filter(isMade),
+    find(ref) {
+      const row = db
+        .prepare('SELECT record FROM sandbox WHERE id = ? OR name = ? ORDER BY id = ? DESC')
+        .get(ref, ref, ref);
+      const record = row === undefined ? undefined : parse(row);
+      return record !== undefined && isMade(record) ? record : undefined;
+    },
+    reserve(row) {
+      const { changes } = db
+        .prepare('INSERT OR IGNORE INTO sandbox (id, name, made, record) VALUES (?, ?, ?, ?)')
+        .run(row.id, row.name, Date.now(), JSON.stringify(row));
+      return changes === 1;
+    },
+    put(record) {
+      db.prepare('UPDATE sandbox SET name = ?, record = ? WHERE id = ?').run(
+        record.name,
+        JSON.stringify(record),
+        record.id,
+      );
+    },
+    change(id, fields) {
+      const record = rows.find(id);
+      if (record === undefined) return undefined;
+      const changed = { ...record, ...fields };
+      rows.put(changed);
+      return changed;
+    },
+    reserved: () => all().filter((each) => !isMade(each)) as unknown as Reserved[],
+    remove(id) {
+      db.prepare('DELETE FROM sandbox WHERE id = ?').run(id);
+    },
+  };
+  return rows;
+}
