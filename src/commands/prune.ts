@@ -26,7 +26,7 @@ export default class Prune extends SbxCommand<typeof Prune> {
   static summary = 'remove what no sandbox and no snapshot needs';
   static description =
     'Finds expired and half-made sandboxes and unused data. Sandboxes in use and snapshots are never removed. ' +
-    'Exits with 1 when a backend failed; the others are pruned all the same.';
+    'With --all it exits with 1 when a backend failed; the others are pruned all the same.';
   static flags = {
     'dry-run': Flags.boolean({ summary: 'only tell what would be removed' }),
     all: Flags.boolean({ char: 'a', summary: 'on all configured backends' }),
@@ -41,13 +41,15 @@ export default class Prune extends SbxCommand<typeof Prune> {
       throw new SbxError('usage', '--all and --backend exclude each other');
     const names = all ? backends.names() : [backends.default()];
     if (!all) backends.describe(backends.default());
-    if (dryRun || settings.yes) {
-      return this.#report(
-        await prune(backends, names, dryRun, { signal }),
-        dryRun ? 'would be removed' : 'removed',
-      );
-    }
-    const planned = await prune(backends, names, true, { signal });
+    const pruned = async (some: readonly string[], onlyTell: boolean) => {
+      const result = await prune(backends, some, onlyTell, { signal });
+      const [failure] = result.failures;
+      if (failure !== undefined && !all) throw failure.error;
+      return result;
+    };
+    if (dryRun || settings.yes)
+      return this.#report(await pruned(names, dryRun), dryRun ? 'would be removed' : 'removed');
+    const planned = await pruned(names, true);
     if (planned.items.length === 0) return this.#report(planned, 'removed');
     // Shown first, so that the question can be answered; the result is printed once it is done.
     for (const { kind, id, reason } of planned.items)
@@ -55,11 +57,9 @@ export default class Prune extends SbxCommand<typeof Prune> {
     if (!(await this.confirm(`Remove ${summaryOf(planned.items)}?`)))
       throw new SbxError('failed', 'nothing was removed');
     const failed = new Set(planned.failures.map(({ backend }) => backend));
-    const done = await prune(
-      backends,
+    const done = await pruned(
       names.filter((name) => !failed.has(name)),
       false,
-      { signal },
     );
     return this.#report({ items: done.items, failures: [...planned.failures, ...done.failures] }, 'removed');
   }

@@ -22,6 +22,8 @@ export interface Call {
   readonly signal: AbortSignal;
   /** For whoever waits: a part of the call that may take long begins, such as `pulling debian`. Never needed. */
   readonly onStep?: ((text: string) => void) | undefined;
+  /** How far that part is, such as `34 % of 50 MB`; takes the place of the last. */
+  readonly onDetail?: ((text: string) => void) | undefined;
 }
 
 /** A configured place that has sandboxes. */

@@ -76,6 +76,8 @@ function plainLines({ io, clock, logger }: World, first: string): Reporter {
     step(text) {
       if (!over) begin(text);
     },
+    // A line for each would fill a log.
+    detail: () => undefined,
     count() {
       if (!watch.runs) begin(pending);
     },
@@ -101,11 +103,12 @@ function oneLine(world: World, first: string, shows: boolean): Reporter {
   let step = first;
   let stepStart = 0;
   let count: Counted | undefined;
+  let detail: string | undefined;
   let line: LiveLine | undefined;
   let over = false;
   const state = () => {
     const stepMs = clock.monotonic() - stepStart;
-    return { step, ms: watch.elapsed, stepMs, count, said: tail.lines().at(-1) };
+    return { step, ms: watch.elapsed, stepMs, count, said: detail ?? tail.lines().at(-1) };
   };
   // What draws is loaded only when it is needed.
   const watch = new Stopwatch(clock, PATIENCE_MS, async () => {
@@ -127,7 +130,11 @@ function oneLine(world: World, first: string, shows: boolean): Reporter {
       step = text;
       stepStart = clock.monotonic();
       count = undefined;
+      detail = undefined;
       tail.clear();
+    },
+    detail(text) {
+      detail = text;
     },
     count(done) {
       if (count === undefined) {

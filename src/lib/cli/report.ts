@@ -36,7 +36,8 @@ export function reportOf(error: unknown, options: ReportOptions): Report {
     };
   }
   // Ctrl-C needs no explanation: the person at the keyboard gave it.
-  if (code === 'interrupted' && known === undefined && !options.debug) return { text: '', exit };
+  const saysMore = known !== undefined && message !== 'interrupted';
+  if (code === 'interrupted' && !saysMore && !options.debug) return { text: '', exit };
   const lines = [`error: ${printable(message)}`];
   if (hint !== undefined) lines.push(`hint: ${printable(hint)}`);
   if (options.debug) lines.push(stackOf(error));

@@ -73,7 +73,7 @@ export async function createSandbox(
   let sandbox: Sandbox;
   try {
     tools.progress.step('making the sandbox');
-    const making = { ...call, onStep: tools.progress.step };
+    const making = { ...call, onStep: tools.progress.step, onDetail: tools.progress.detail };
     sandbox = await createNamed(backend, spec, making, furnishes ? fill : undefined);
   } catch (error) {
     if (furnishing !== undefined) throw withRemoval(error, backend);

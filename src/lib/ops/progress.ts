@@ -10,6 +10,8 @@ export interface Counted {
 export interface Progress {
   /** A step begins, such as `cloning URL`; the one before is over. */
   step(text: string): void;
+  /** How far the present step is, in words that take the place of the last. */
+  detail(text: string): void;
   /** How much the present step has done so far. */
   count(done: Counted): void;
   /** What a command of the present step prints. */

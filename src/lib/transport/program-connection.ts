@@ -8,6 +8,13 @@ const COMPLAINT_LIMIT = 2000;
 /** The program could not be run, or ended with a failure before the connection was over. */
 export class ProgramFailed extends Error {
   readonly code = 'EPROGRAM';
+  /** Undefined when it could not be run, or a signal ended it. */
+  readonly exitCode: number | undefined;
+
+  constructor(message: string, exitCode?: number) {
+    super(message);
+    this.exitCode = exitCode;
+  }
 }
 
 /**
@@ -43,8 +50,10 @@ class ProgramConnection extends Duplex {
         this.push(null);
         return;
       }
-      const why = this.#complaint.trim() || (signal === null ? `exit code ${code}` : `signal ${signal}`);
-      this.destroy(new ProgramFailed(`${name}: ${why}`));
+      const said = this.#complaint.replaceAll('\r\n', '\n').trim();
+      const why = said || (signal === null ? `exit code ${code}` : `signal ${signal}`);
+      const message = why.startsWith(`${name}: `) ? why : `${name}: ${why}`;
+      this.destroy(new ProgramFailed(message, code ?? undefined));
     });
   }
 

@@ -12,7 +12,7 @@ export interface ProgressState {
   readonly ms: number;
   readonly stepMs: number;
   readonly count: Counted | undefined;
-  /** The last line that a command has printed. */
+  /** How far the step is, or the last line that a command has printed. */
   readonly said: string | undefined;
 }
 

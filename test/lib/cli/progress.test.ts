@@ -167,6 +167,21 @@ test('the last line of a command stands in the line; its end is shown when it fa
   progress.end();
 });
 
+test('how far a step is stands in the line, the last word of it, and never in a log', async () => {
+  for (const tty of [true, false]) {
+    const { progress, pass, said } = world({ tty });
+    progress.step('pulling');
+    progress.detail('3 % of 5 MB');
+    progress.detail('34 % of 5 MB');
+    await pass(2000);
+    expect(said()).toMatch(tty ? /pulling: 34 % of 5 MB\u001b\[K$/ : /^pulling\n$/);
+    progress.step('starting');
+    await pass(200);
+    if (tty) expect(said()).toMatch(/ starting\u001b\[K$/);
+    progress.end();
+  }
+});
+
 test('the next step does not show what the last one printed', async () => {
   const { progress, pass, said } = world();
   progress.step('one');

@@ -3,7 +3,8 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-const bin = fileURLToPath(new URL('../../../bin/run.js', import.meta.url));
+/** The built program. */
+export const bin = fileURLToPath(new URL('../../../bin/run.js', import.meta.url));
 const LIMIT_MS = 60_000;
 
 export interface Ended {
@@ -24,6 +25,8 @@ export interface Started {
 
 /** A client whose only backend, and default, is of type docker. */
 export interface EngineClient {
+  /** Its environment. */
+  readonly env: Readonly<Record<string, string>>;
   /** To its end. */
   run(...args: readonly string[]): Ended;
   /** {@link run} that has to succeed; returns what it printed. */
@@ -31,21 +34,28 @@ export interface EngineClient {
   start(...args: readonly string[]): Started;
   /** The same client with another engine. */
   at(host: string): EngineClient;
+  /** The same client with more variables in its environment. */
+  with(variables: Readonly<Record<string, string>>): EngineClient;
   /** The same client started by way of another program, such as `setpriv`. */
   through(...wrapper: readonly string[]): EngineClient;
 }
 
 /** A client with files below `folder` and the engine at `host`. */
 export function engineClient(folder: string, host: string): EngineClient {
-  const client = clientWith(folder, host, []);
+  const client = clientWith(folder, { DOCKER_HOST: host }, []);
   client.must('backend', 'add', 'engine', '--type', 'docker', '--use');
   return client;
 }
 
-function clientWith(folder: string, host: string, wrapper: readonly string[]): EngineClient {
+function clientWith(
+  folder: string,
+  variables: Readonly<Record<string, string>>,
+  wrapper: readonly string[],
+): EngineClient {
   const env = {
-    ...{ PATH: process.env.PATH ?? '', HOME: folder, DOCKER_HOST: host },
+    ...{ PATH: process.env.PATH ?? '', HOME: folder },
     ...{ SBX_STATE_DIR: `${folder}/state`, SBX_CONFIG_DIR: `${folder}/config` },
+    ...variables,
   };
   const words = (args: readonly string[]) => {
     const [program = '', ...rest] = [...wrapper, process.execPath, bin, ...args];
@@ -57,6 +67,7 @@ function clientWith(folder: string, host: string, wrapper: readonly string[]): E
     return { code: status, stdout, stderr };
   };
   return {
+    env,
     run,
     must(...args) {
       const { code, stdout, stderr } = run(...args);
@@ -64,8 +75,9 @@ function clientWith(folder: string, host: string, wrapper: readonly string[]): E
       return stdout;
     },
     start: (...args) => startedOf(spawn(...words(args), { env, timeout: LIMIT_MS, killSignal: 'SIGKILL' })),
-    at: (other) => clientWith(folder, other, wrapper),
-    through: (...other) => clientWith(folder, host, other),
+    at: (other) => clientWith(folder, { ...variables, DOCKER_HOST: other }, wrapper),
+    with: (more) => clientWith(folder, { ...variables, ...more }, wrapper),
+    through: (...other) => clientWith(folder, variables, other),
   };
 }
 

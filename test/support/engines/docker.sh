@@ -2,7 +2,10 @@
 # A Docker engine of its own for tests, with images made from Debian's packages. Nothing of this machine's own Docker
 # is used or touched, and nothing stays but the images' files in --cache (default: WORK/images).
 #
-#   docker.sh [--images NAME,…] [--cache FOLDER] [--runtime NAME] WORK [COMMAND…]
+#   docker.sh [--images NAME,…] [--cache FOLDER] [--runtime NAME] [--size SIZE] [--tls FOLDER] WORK [COMMAND…]
+#
+# --size: all that it keeps has to fit in so much memory, such as 48m. --tls: it also listens on a TCP port of 127.0.0.1 for
+# whoever has a certificate by ca.pem of FOLDER, with server/cert.pem and server/key.pem; its log names the port.
 #
 # With COMMAND: runs it with SBX_TEST_DOCKER set to the engine's address, and ends with its exit code. Without: says
 # `ready`, then obeys the lines of stdin (`stop`, `kill`, `start`: the daemon) and answers each `done …`, until stdin ends.
@@ -38,8 +41,10 @@ start() {
     network=(--bridge="$tag" --default-address-pool "base=$subnet.128.0/17,size=24" --ip-forward=false)
   fi
   # When it is asked what it does, containerd writes the answer among the temporary files.
+  local hosts=(--host "unix://$run/sock")
+  [ -z "$tls" ] || hosts+=(--host tcp://127.0.0.1:0 --tlsverify --tlscacert "$tls/ca.pem" --tlscert "$tls/server/cert.pem" --tlskey "$tls/server/key.pem")
   TMPDIR=$run dockerd --config-file "$run/daemon.json" --data-root "$run/data" --exec-root "$run/exec" --pidfile "$run/pid" \
-    --host "unix://$run/sock" --cgroup-parent "/$tag" --iptables=false --ip6tables=false "${network[@]}" \
+    "${hosts[@]}" --cgroup-parent "/$tag" --iptables=false --ip6tables=false "${network[@]}" \
     </dev/null >>"$run/log" 2>&1 9>&- &
   daemon=$!
   # Or bash tells everybody how it ended.

@@ -5,18 +5,20 @@
 say() { printf '%s: %s\n' "$kind" "$*" >&2; }
 
 usage() {
-  echo "usage: $kind.sh [--images NAME,…] [--cache FOLDER] [--runtime NAME] WORK [COMMAND…]" >&2
+  echo "usage: $kind.sh [--images NAME,…] [--cache FOLDER] [--runtime NAME] [--size SIZE] [--tls FOLDER] WORK [COMMAND…]" >&2
   exit 2
 }
 
-# Sets work, run, cache, images, runtime, tag, command.
+# Sets work, run, cache, images, runtime, size, tls, tag, command.
 options() {
-  images=busybox,noshell,debian,debian-dtach cache='' runtime=runc
+  images=busybox,noshell,debian,debian-dtach cache='' runtime=runc size='' tls=''
   while [[ ${1-} == --* ]]; do
     case $1 in
       --images) images=$2 ;;
       --cache) cache=$2 ;;
       --runtime) runtime=$2 ;;
+      --size) size=$2 ;;
+      --tls) tls=$2 ;;
       *) usage ;;
     esac
     shift 2
@@ -39,7 +41,8 @@ take() {
     exit 1
   fi
   clean_all
-  mkdir -p "$run"
+  mkdir -p "$run/data"
+  [ -z "$size" ] || mount -t tmpfs -o "size=$size" none "$run/data"
 }
 
 # kill_matching TEXT: those that have it among their arguments.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Podman's service as an engine of its own for tests, like docker.sh, which see: same arguments, same images. Of one
+# Podman's service as an engine of its own for tests, like docker.sh, which see: same arguments but --tls, same images. Of one
 # that was killed with -9, podman's rules of networks may stay.
 set -euo pipefail
 # shellcheck disable=SC2034 # for engine.sh

@@ -9,10 +9,12 @@ import { hasErrno, SbxError } from '../../errors.ts';
 export type EngineAddress =
   | { readonly kind: 'socket'; readonly path: string }
   | { readonly kind: 'tcp'; readonly host: string; readonly port: number; readonly tls: TlsFiles | undefined }
-  | { readonly kind: 'program'; readonly argv: readonly [string, ...string[]] };
+  | { readonly kind: 'program'; readonly url: string; readonly argv: readonly [string, ...string[]] };
 
 /** Paths of PEM files; those that are not there are left out. */
 export interface TlsFiles {
+  /** Where they were looked for; undefined when nothing names a folder. */
+  readonly folder: string | undefined;
   readonly ca: string | undefined;
   readonly cert: string | undefined;
   readonly key: string | undefined;
@@ -40,7 +42,8 @@ export async function findAddress(options: AddressOptions): Promise<EngineAddres
   if (context !== undefined && context !== 'default') {
     const { readContext } = await import('./context-files.ts');
     const { host, tls } = await readContext(configFolder(env), context, options.backend);
-    return parseAddress(host, tls ?? tlsOf(options, certs), options);
+    // The variables go with DOCKER_HOST.
+    return parseAddress(host, tls ?? (certs === undefined ? undefined : tlsFiles(certs, true)), options);
   }
   return { kind: 'socket', path: usualSocket(env) };
 }
@@ -51,10 +54,15 @@ export function addressText(address: EngineAddress): string {
     case 'socket':
       return `unix://${address.path}`;
     case 'tcp':
-      return `tcp://${address.host}:${address.port}`;
+      return `tcp://${hostAndPort(address)}`;
     case 'program':
-      return address.argv.join(' ');
+      return address.url;
   }
+}
+
+/** `host:port`, with an IPv6 address in brackets. */
+export function hostAndPort({ host, port }: { readonly host: string; readonly port: number }): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
 /** An address as DOCKER_HOST gives it. @param tls used for `tcp`. */
@@ -75,7 +83,8 @@ export function parseAddress(
       const port = url.port === '' ? (secure ? TLS_PORT : PLAIN_PORT) : Number(url.port);
       return { kind: 'tcp', host, port, tls: secure };
     }
-    if (scheme === 'ssh' && url.password === '') return { kind: 'program', argv: sshCommand(url, host) };
+    if (scheme === 'ssh' && url.password === '')
+      return { kind: 'program', url: text, argv: sshCommand(url, host) };
   }
   throw new SbxError('failed', `${JSON.stringify(text)} is no address of a Docker engine`, {
     backend,
@@ -83,7 +92,13 @@ export function parseAddress(
   });
 }
 
-const NO_FILES: TlsFiles = { ca: undefined, cert: undefined, key: undefined, verify: true };
+const NO_FILES: TlsFiles = {
+  folder: undefined,
+  ca: undefined,
+  cert: undefined,
+  key: undefined,
+  verify: true,
+};
 
 /** What the docker command runs for ssh:// (cli/connhelper). */
 function sshCommand(url: URL, host: string): [string, ...string[]] {
@@ -109,7 +124,7 @@ function tlsOf({ env }: AddressOptions, folder: string | undefined): TlsFiles | 
 /** The files that are in `folder`, under the names that docker gives them. */
 export function tlsFiles(folder: string, verify: boolean): TlsFiles {
   const file = (name: string) => (existsSync(`${folder}/${name}`) ? `${folder}/${name}` : undefined);
-  return { ca: file('ca.pem'), cert: file('cert.pem'), key: file('key.pem'), verify };
+  return { folder, ca: file('ca.pem'), cert: file('cert.pem'), key: file('key.pem'), verify };
 }
 
 /** Docker's own folder of settings. */

@@ -15,7 +15,8 @@ export async function readContext(config: string, name: string, backend: string)
   const path = `${config}/contexts/meta/${digest}/meta.json`;
   const endpoint = readEndpoint(path, name, backend);
   const keys = `${config}/contexts/tls/${digest}/docker`;
-  const tls = existsSync(keys) ? tlsFiles(keys, endpoint.SkipTLSVerify !== true) : undefined;
+  const isTrusted = endpoint.SkipTLSVerify === true;
+  const tls = existsSync(keys) || isTrusted ? tlsFiles(keys, !isTrusted) : undefined;
   return { host: endpoint.Host, tls };
 }
 

@@ -6,9 +6,10 @@ import type { Duplex, Readable } from 'node:stream';
 import type { Call } from '../../backend/contract.ts';
 import { SbxError } from '../../errors.ts';
 import { type HttpAnswer, type HttpClient, type HttpRequest, httpClient } from '../../transport/http.ts';
-import { type AddressOptions, addressText, type EngineAddress, findAddress } from './address.ts';
+import { type AddressOptions, addressText, type EngineAddress, findAddress, hostAndPort } from './address.ts';
 import { connector } from './connect.ts';
 import { broken, refused } from './errors.ts';
+import { firstAnswer } from './first-answer.ts';
 
 export interface EngineRequest {
   readonly method: HttpRequest['method'];
@@ -41,6 +42,8 @@ export interface Engine {
   upgrade(request: EngineRequest, call: Call): Promise<Duplex>;
   /** Version of the API that is spoken, and what the engine says of itself. */
   version(call: Call): Promise<EngineVersion>;
+  /** The error for a body or connection that broke off. */
+  broken(error: unknown, call: Call): Promise<Error>;
 }
 
 export interface EngineVersion {
@@ -57,6 +60,7 @@ export interface EngineVersion {
 const OURS = '1.47';
 /** Docker 19.03. */
 const LOWEST = '1.40';
+const PING: HttpRequest = { method: 'GET', path: '/_ping' };
 /** Most bytes of a JSON answer. */
 const JSON_LIMIT = 64 * 1024 * 1024;
 
@@ -71,29 +75,60 @@ export function openEngine(options: AddressOptions): Engine {
   let found: Promise<EngineAddress> | undefined;
   let opened: Promise<HttpClient> | undefined;
   let negotiated: Promise<EngineVersion> | undefined;
+  let isHeard = false;
   const address = () => {
     found ??= findAddress(options);
     return found;
   };
   const client = () => {
-    opened ??= address().then(async (where) => httpClient(await connector(where, env), hostOf(where)));
+    opened ??= address().then(async (where) =>
+      httpClient(await connector(where, env, backend), hostOf(where)),
+    );
     return opened;
   };
-  const attempt = async <T>(act: (http: HttpClient) => Promise<T>, call: Call): Promise<T> => {
+  const failure = async (error: unknown, call: Call) => broken(error, await address(), backend, call.signal);
+  const attempt = async <T>(
+    act: (http: HttpClient, signal: AbortSignal) => Promise<T>,
+    call: Call,
+  ): Promise<T> => {
     if (call.signal.aborted) throw new SbxError('interrupted', 'interrupted');
     const http = await client();
-    return act(http).catch(async (error: unknown) => {
-      throw broken(error, await address(), backend, call.signal);
+    try {
+      const result = isHeard
+        ? await act(http, call.signal)
+        : await firstAnswer(
+            (signal) => act(http, signal),
+            (signal) => knock(http, signal),
+            call.signal,
+          );
+      isHeard = true;
+      return result;
+    } catch (error) {
+      throw await failure(error, call);
+    }
+  };
+  const read = (body: Readable, call: Call) =>
+    text(body, JSON_LIMIT).catch(async (error: unknown) => {
+      throw await failure(error, call);
     });
+  const judged = async (answer: HttpAnswer, what: string, call: Call): Promise<HttpAnswer> => {
+    if (answer.status < 400) return answer;
+    throw refused(answer.status, await read(answer.body, call), what, backend);
+  };
+  const agreed = async (answer: HttpAnswer): Promise<EngineVersion> => {
+    try {
+      return agree(answer, await address(), backend);
+    } catch (error) {
+      answer.body.destroy();
+      throw error;
+    }
   };
   const ping = async (call: Call): Promise<EngineVersion> => {
-    const answer = await attempt(
-      (http) => http.request({ method: 'GET', path: '/_ping' }, call.signal),
-      call,
-    );
-    const body = await text(answer.body, JSON_LIMIT);
-    if (answer.status >= 400) throw refused(answer.status, body, 'speak to the Docker engine', backend);
-    return agree(answer, addressText(await address()), backend);
+    const answer = await attempt((http, signal) => http.request(PING, signal), call);
+    const both = await agreed(answer);
+    const { body } = await judged(answer, 'speak to the Docker engine', call);
+    await read(body, call);
+    return both;
   };
   const version = (call: Call) => {
     negotiated ??= ping(call).catch((error: unknown) => {
@@ -113,35 +148,30 @@ export function openEngine(options: AddressOptions): Engine {
     const type = { 'content-type': 'application/json' };
     return { method, path, body: JSON.stringify(body), headers: { ...type, ...headers } };
   };
-  const judged = async (answer: HttpAnswer, what: string): Promise<HttpAnswer> => {
-    if (answer.status < 400) return answer;
-    throw refused(answer.status, await text(answer.body, JSON_LIMIT), what, backend);
-  };
   const engine: Engine = {
     backend,
     address,
     version,
+    broken: failure,
     async send(request, call) {
       const sent = await httpRequest(request, call);
-      const answer = await attempt((http) => http.request(sent, call.signal), call);
+      const answer = await attempt((http, signal) => http.request(sent, signal), call);
       if (negotiated === undefined) {
-        const agreed = agree(answer, addressText(await address()), backend);
-        negotiated = Promise.resolve(agreed);
+        const both = await agreed(answer);
+        negotiated = Promise.resolve(both);
       }
-      return judged(answer, request.what);
+      return judged(answer, request.what, call);
     },
     async json(request, call) {
       const { body } = await engine.send(request, call);
-      const answer = await text(body, JSON_LIMIT).catch(async (error: unknown) => {
-        throw broken(error, await address(), backend, call.signal);
-      });
+      const answer = await read(body, call);
       return answer === '' ? undefined : (JSON.parse(answer) as unknown);
     },
     async upgrade(request, call) {
       const sent = await httpRequest(request, call);
-      const result = await attempt((http) => http.upgrade(sent, call.signal), call);
+      const result = await attempt((http, signal) => http.upgrade(sent, signal), call);
       if (result.upgraded) return result.connection;
-      const { status } = await judged(result.answer, request.what);
+      const { status } = await judged(result.answer, request.what, call);
       result.answer.body.destroy();
       throw new SbxError(
         'failed',
@@ -155,13 +185,24 @@ export function openEngine(options: AddressOptions): Engine {
   return engine;
 }
 
+/** Asks whether anybody is there. */
+async function knock(http: HttpClient, signal: AbortSignal): Promise<void> {
+  const { body } = await http.request(PING, signal);
+  body.destroy();
+}
+
 /** The version that both ends know. `Api-Version` is the newest of the engine's. */
-function agree({ headers }: HttpAnswer, where: string, backend: string): EngineVersion {
+function agree({ status, headers }: HttpAnswer, address: EngineAddress, backend: string): EngineVersion {
+  const where = addressText(address);
   const newest = headers['api-version'];
   if (typeof newest !== 'string' || !/^\d+\.\d+$/.test(newest)) {
-    throw new SbxError('failed', `what answers at ${where} is no Docker engine`, {
+    const set = `sbx config set backends.${backend}`;
+    const another = `name another address: ${set}.host ADDRESS`;
+    const isOpen = address.kind === 'tcp' && address.tls === undefined;
+    throw new SbxError('unreachable', `what answers at ${where} (status ${status}) is no Docker engine`, {
       backend,
-      hint: `name another address: sbx config set backends.${backend}.host ADDRESS`,
+      retryable: status >= 500,
+      hint: isOpen ? `does it want TLS? ${set}.cert-path FOLDER; else ${another}` : another,
     });
   }
   if (isOlder(newest, LOWEST)) {
@@ -188,7 +229,7 @@ export function isOlder(a: string, b: string): boolean {
 }
 
 function hostOf(address: EngineAddress): string {
-  return address.kind === 'tcp' ? `${address.host}:${address.port}` : 'docker';
+  return address.kind === 'tcp' ? hostAndPort(address) : 'docker';
 }
 
 function queryOf(query: EngineRequest['query'] = {}): string {

@@ -11,6 +11,7 @@ import { quoteWord } from '../../util/shell-quote.ts';
 import { readArchive, writeArchive } from './archive-calls.ts';
 import type { Box } from './box.ts';
 import { inspectBox } from './snapshots.ts';
+import { unhurried } from './unhurried.ts';
 
 /** The first line of the file holds the changes as JSON, for us; the rest is for the shell. */
 const HEAD = '# ';
@@ -25,8 +26,16 @@ export function environmentOf(box: Box): EnvStore {
       return withChanges(await given(box, call), await readChanges(box, call));
     },
     async update(changes, call) {
-      const next = { ...(await readChanges(box, call)), ...changes };
-      await writeChanges(box, next, call);
+      const former = await readChanges(box, call);
+      try {
+        await writeChanges(box, { ...former, ...changes }, call);
+      } catch (error) {
+        // The engine takes the old file away before it writes the new one, and leaves half of it on a full disk.
+        await writeChanges(box, former, unhurried).catch((again: unknown) => {
+          if (!(again instanceof SbxError)) throw again;
+        });
+        throw error;
+      }
     },
   };
 }
@@ -59,6 +68,8 @@ async function readChanges(box: Box, call: Call): Promise<Changes> {
   });
   if (tar === undefined) return {};
   const content = (await firstFile(tar, SIZE_LIMIT)).toString('utf8');
+  // All that a full disk left of the first change.
+  if (content === '') return {};
   const [first = ''] = content.split('\n', 1);
   let value: unknown;
   try {

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { findAddress, parseAddress } from '../../../../src/lib/backends/docker/address.ts';
+import { addressText, findAddress, parseAddress } from '../../../../src/lib/backends/docker/address.ts';
 
 let config: string;
 beforeEach(() => {
@@ -25,9 +25,15 @@ test.each([
   expect(parse(text)).toEqual(address);
 });
 
-test('ssh is a command whose host cannot be taken for an option', () => {
+test('an IPv6 address has its brackets back where it is shown', () => {
+  expect(addressText(parse('tcp://[::1]:99'))).toBe('tcp://[::1]:99');
+});
+
+test('ssh is shown as it was given, and is a command whose host cannot be taken for an option', () => {
   const words = ['ssh', '-o', 'ConnectTimeout=30', '-T', '-l', 'me', '-p', '22', '--', '-oProxyCommand=x'];
-  expect(parse('ssh://me@-oProxyCommand=x:22')).toMatchObject({
+  const text = 'ssh://me@-oProxyCommand=x:22';
+  expect(addressText(parse(text))).toBe(text);
+  expect(parse(text)).toMatchObject({
     argv: [...words.slice(0, -1), '-oproxycommand=x', 'docker', 'system', 'dial-stdio'].map((word) =>
       expect.stringMatching(new RegExp(`^${word}$`, 'i')),
     ),
@@ -61,6 +67,17 @@ test('keys of a context, and those that DOCKER_CERT_PATH names, make TLS', async
   expect(await find({}, env)).toMatchObject({ port: 2376, tls: { ca: join(keys, 'ca.pem'), verify: true } });
 });
 
+test('a context may ask for TLS without proof, and one without TLS gets none of the variables', async () => {
+  context('loose', 'tcp://loose:1', { SkipTLSVerify: true });
+  context('plain', 'tcp://plain:1');
+  const env = { DOCKER_TLS_VERIFY: '1' };
+  expect(await find({ context: 'loose' }, env)).toMatchObject({ tls: { ca: undefined, verify: false } });
+  expect(await find({ context: 'plain' }, env)).toMatchObject({ tls: undefined });
+  expect(await find({ context: 'plain', 'cert-path': config })).toMatchObject({
+    tls: { folder: config, verify: true },
+  });
+});
+
 test('a context that is missing or broken is told by its name', async () => {
   await expect(find({ context: 'nope' })).rejects.toMatchObject({
     code: 'not_found',
@@ -74,13 +91,13 @@ test('a context that is missing or broken is told by its name', async () => {
 });
 
 /** @returns where its keys would be. */
-function context(name: string, host: string): string {
+function context(name: string, host: string, more: object = {}): string {
   const digest = createHash('sha256').update(name).digest('hex');
   const folder = join(config, 'contexts/meta', digest);
   mkdirSync(folder, { recursive: true });
   writeFileSync(
     join(folder, 'meta.json'),
-    JSON.stringify({ Name: name, Endpoints: { docker: { Host: host } } }),
+    JSON.stringify({ Name: name, Endpoints: { docker: { Host: host, ...more } } }),
   );
   return join(config, 'contexts/tls', digest, 'docker');
 }

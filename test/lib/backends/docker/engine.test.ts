@@ -1,11 +1,11 @@
 /** What is said of engines that cannot be used, and of what is none. */
 
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import { createServer as createSocket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { openEngine } from '../../../../src/lib/backends/docker/engine.ts';
 
 const call = { signal: new AbortController().signal };
@@ -61,8 +61,36 @@ test('one that is too old is refused with both versions', async () => {
 test('what is no engine is told as such', async () => {
   await serve((_request, response) => response.end('hello'));
   await expect(open().version(call)).rejects.toMatchObject({
-    code: 'failed',
-    message: expect.stringContaining('no Docker engine'),
+    ...{ code: 'unreachable', retryable: false, message: expect.stringContaining('no Docker engine') },
+  });
+});
+
+test('an address that takes connections and never answers is given up, unless a ping is answered', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  let asked = 0;
+  const answers: ServerResponse[] = [];
+  await serve((request, response) => {
+    asked++;
+    response.setHeader('Api-Version', '1.41');
+    if (request.url === '/_ping' && answers.length === 1) response.end('OK');
+    else answers.push(response);
+  });
+  const list = { method: 'GET', path: '/slow', what: 'ask', first: true } as const;
+  const slow = open().json(list, call);
+  await vi.waitFor(() => expect(asked).toBe(1));
+  vi.advanceTimersByTime(15_000);
+  await vi.waitFor(() => expect(vi.getTimerCount()).toBe(0));
+  answers[0]?.end('{}');
+  expect(await slow).toEqual({});
+  const mute = open().json(list, call);
+  await vi.waitFor(() => expect(asked).toBe(3));
+  vi.advanceTimersByTime(15_000);
+  await vi.waitFor(() => expect(asked).toBe(4));
+  vi.advanceTimersByTime(15_000);
+  await expect(mute).rejects.toMatchObject({
+    code: 'unreachable',
+    message: expect.stringContaining('not answer'),
   });
 });
 
