@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Catalog } from '../../src/lib/backend/registry.ts';
 import { openBackends } from '../../src/lib/backend/registry.ts';
+import { manifest as docker } from '../../src/lib/backends/docker/manifest.ts';
 import { fakeType } from '../support/fake-backend.ts';
 import { runVerb, type VerbOptions } from '../support/run-verb.ts';
 import { scripted } from '../support/scripted.ts';
@@ -27,6 +28,7 @@ const catalog: Catalog = {
     config: [
       { name: 'token', description: 'API token', required: true, secret: true },
       { name: 'url', description: 'address', required: false },
+      { name: 'pace', description: 'how fast', required: false, values: ['fast', 'slow'] },
     ],
     checks: [
       { name: 'reach', status: 'ok', detail: 'answers' },
@@ -85,6 +87,11 @@ test('removing the default leaves local as the default', async () => {
   expect(await sbx('backend use prod')).toMatchObject({ exit: 3 });
 });
 
+test('the help of add names every option of docker', async () => {
+  const { description } = (await commands['backend:add']()).default;
+  for (const { name } of docker.config) expect(description).toMatch(new RegExp(`\\b${name}\\b`));
+});
+
 test.each([
   ['backend add prod --type clod', 'did you mean cloud?'],
   ['backend add a/b --type cloud', 'cannot be the name'],
@@ -92,11 +99,13 @@ test.each([
   ['backend add prod --type cloud --set-env token=s3-cret', 'takes the name of an environment variable'],
   ['backend add prod --type cloud --token-env s3-cret', 'takes the name of an environment variable'],
   ['backend add prod --type cloud --set speed=1', 'has no option speed'],
+  ['backend add prod --type cloud --set pace=sluggish', 'pace cannot be "sluggish"'],
   ['backend add prod --type cloud --set url=1 --set url=2', 'given more than once'],
   ['backend add prod --type local --token-env T', 'has no secret'],
   ['backend add local --type cloud', 'is the name of the backend of this machine'],
   ['config set backends.prod.token s3cret', 'token is a secret'],
   ['config set backends.prod.token --from-env s3-cret', 'takes the name of an environment variable'],
+  ['config set backends.prod.pace sluggish', 'pace cannot be "sluggish"'],
   ['config set backends.prod.type local', 'does not change'],
   ['config set memory 1g', "there is no setting 'memory'"],
   ['config set defaults.memory', 'there is no value'],

@@ -17,6 +17,7 @@ import {
   lazyStats,
 } from '../../src/lib/backend/derived/index.ts';
 import type { Manifest } from '../../src/lib/backend/manifest.ts';
+import { noSandbox } from '../../src/lib/backend/no-sandbox.ts';
 import { execInBox, SANDBOX_MARK, workdirOf } from '../../src/lib/backends/memory/exec.ts';
 import { endMarked } from '../../src/lib/backends/memory/host-processes.ts';
 import type { Box } from '../../src/lib/backends/memory/state.ts';
@@ -133,8 +134,7 @@ function infoOf(backend: string, { id, name, createdAt, labels, workdir }: Box):
 }
 
 function missing(backend: string, ref: string): never {
-  const hint = 'see what there is: sbx ls --all';
-  throw new SbxError('not_found', `backend '${backend}' has no sandbox '${ref}'`, { backend, hint });
+  throw noSandbox(ref, backend);
 }
 
 function refuseIfGivenUp({ signal }: Call): void {

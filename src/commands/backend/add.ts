@@ -7,7 +7,7 @@ import { settingsOf, withBackend } from '../../lib/ops/backends.ts';
 export default class BackendAdd extends SbxCommand<typeof BackendAdd> {
   static summary = 'add a backend to the configuration';
   static description =
-    'Secrets are never stored: name the environment variable that has one. See what a type can do with `sbx capabilities`.';
+    'Secrets are never stored: name the environment variable that has one. See what a type can do with `sbx capabilities`.\n\nOptions of docker: host, context, cert-path, image, and show=all, with which containers that sbx did not make are sandboxes, too.';
   static args = { name: Args.string({ required: true, completes: 'none', description: 'what to call it' }) };
   static flags = {
     type: Flags.string({
@@ -37,6 +37,7 @@ export default class BackendAdd extends SbxCommand<typeof BackendAdd> {
   };
   static examples = [
     '<%= config.bin %> backend add lab --type docker --use',
+    '<%= config.bin %> backend add far --type docker --set host=ssh://user@host --set show=all',
     '<%= config.bin %> backend add prod --type daemon --set url=https://sandboxes.example.com --token-env PROD_TOKEN',
   ];
 

@@ -8,7 +8,7 @@
  * a call whose signal is aborted rejects with `interrupted` and leaves nothing half-made.
  */
 import type { Duplex, Readable, Writable } from 'node:stream';
-import type { CreateSpec, Limits } from './contract-create.ts';
+import type { CreateSpec, Limits, Volume } from './contract-create.ts';
 import type { Archive, Files } from './contract-files.ts';
 import type { Sessions } from './contract-sessions.ts';
 import type { Manifest } from './manifest.ts';
@@ -37,7 +37,7 @@ export interface Backend {
    * the sandbox is half made: when it rejects, or this process dies, nothing stays.
    */
   create(spec: CreateSpec, call: Call, furnish?: Furnish): Promise<Sandbox>;
-  /** Finds one by name or id. Cheap: one look-up. `not_found` when there is none. */
+  /** Finds one by name or id. Cheap: one look-up. `not_found` when there is none; more than `noSandbox` tells is shown. */
   get(ref: string, call: Call): Promise<Sandbox>;
   /**
    * All sandboxes of this backend, in no given order. Streams; paging is the backend's own matter. Cheap: facts that cost a
@@ -120,6 +120,9 @@ export interface SandboxInfo {
   readonly labels: Readonly<Record<string, string>>;
   readonly ports?: readonly PublishedPort[] | undefined;
   readonly network?: string | undefined;
+  readonly volumes?: readonly Volume[] | undefined;
+  /** What it is run with, such as `runsc`. */
+  readonly runtime?: string | undefined;
   readonly limits?: Limits | undefined;
   readonly workdir?: string | undefined;
   readonly user?: string | undefined;

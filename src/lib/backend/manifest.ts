@@ -18,6 +18,8 @@ export interface ConfigOption {
   readonly secret?: boolean;
   /** Where to get it. */
   readonly from?: string;
+  /** All that it can be, where that is known. */
+  readonly values?: readonly string[];
 }
 
 export interface Manifest {

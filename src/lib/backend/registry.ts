@@ -1,6 +1,6 @@
 /** The configured backends: names to types, settings to opened backends. Loads a backend when it is asked for. */
 import { statSync } from 'node:fs';
-import { SbxError } from '../errors.ts';
+import { type ErrorCode, SbxError } from '../errors.ts';
 import { type BackendConfig, type Config, configPath, isEnvSetting, readConfig } from '../store/config.ts';
 import type { StorePaths } from '../store/paths.ts';
 import { nearNames } from '../util/name.ts';
@@ -134,6 +134,7 @@ export function resolveSettings(
   env: Readonly<Record<string, string | undefined>>,
 ): Record<string, string> {
   refuseUnknownOptions(name, manifest, settings);
+  refuseUnknownValues(name, manifest, settings);
   const values: Record<string, string> = {};
   const missing: { readonly what: string; readonly how: string; readonly secret: boolean }[] = [];
   for (const option of manifest.config) {
@@ -176,6 +177,23 @@ export function refuseUnknownOptions(name: string, manifest: Manifest, settings:
         ? `its options: ${known.join(', ')}`
         : `sbx config unset backends.${name}.${unknown[0]}`,
   });
+}
+
+/** A value that the type does not know would be ignored, too. */
+export function refuseUnknownValues(
+  name: string,
+  manifest: Manifest,
+  settings: BackendConfig,
+  code: ErrorCode = 'failed',
+): void {
+  for (const { name: option, values } of manifest.config) {
+    const given = settings[option];
+    if (values === undefined || typeof given !== 'string' || values.includes(given)) continue;
+    throw new SbxError(code, `backend '${name}': ${option} cannot be ${JSON.stringify(given)}`, {
+      backend: name,
+      hint: `sbx config set backends.${name}.${option} ${values.join('|')}`,
+    });
+  }
 }
 
 /** The `failed` error for a type that this sbx does not have. */

@@ -163,7 +163,7 @@ export async function createSpecFromFlags(
     ttl: flags.ttl,
     idle: flags.idle,
     hostname: flags.hostname,
-    ports: flags.port?.map((text) => parsePort(text, '--port')),
+    ports: flags.port?.map(parseInnerPort),
     command,
   };
   if (flags.network === '') throw new SbxError('usage', '--network is empty');
@@ -219,6 +219,15 @@ function givenOptions(flags: CreateFlagValues, spec: CreateSpec): GivenOption[] 
   if (spec.name !== undefined) given.push({ option: 'name', as: 'a name of your choice' });
   if (spec.command !== undefined) given.push({ option: 'command', as: 'a main command' });
   return given;
+}
+
+/** A port inside: where it is published is the backend's choice. */
+function parseInnerPort(text: string): number {
+  const [, local, inside] = /^(?:.*:)?(\d+):(\d+)(?:\/tcp)?$/.exec(text) ?? [];
+  if (local === undefined || inside === undefined) return parsePort(text, '--port');
+  throw new SbxError('usage', `--port ${text}: the backend picks the port on its side`, {
+    hint: `--port ${inside}; for one of your choice on this machine: sbx forward NAME ${local}:${inside}`,
+  });
 }
 
 /** One of the three that every backend may know, else a name. */

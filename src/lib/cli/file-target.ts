@@ -27,6 +27,12 @@ export async function fileTarget(
   if (path === undefined || path === '') {
     throw new SbxError('usage', 'no path is named', { hint: `sbx files ${verb} SANDBOX PATH` });
   }
+  const [, name, inside] = /^([a-zA-Z0-9][^/:]*(?:\/[^/:]+)?):(\/.*)$/s.exec(path) ?? [];
+  if (ref === undefined && name !== undefined && inside !== undefined) {
+    throw new SbxError('usage', 'the sandbox and its path are two words here', {
+      hint: `sbx files ${verb} ${quoteWord(name)} ${quoteWord(inside)}`,
+    });
+  }
   const sandbox = await resolveSandbox(context, ref, call, { verb: `files ${verb}`, rest: quoteWord(path) });
   return { sandbox, having: (await context.backends()).having, path };
 }

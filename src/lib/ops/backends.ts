@@ -6,6 +6,7 @@ import {
   configuredBackends,
   LOCAL,
   refuseUnknownOptions,
+  refuseUnknownValues,
   unknownBackend,
   unknownType,
 } from '../backend/registry.ts';
@@ -120,6 +121,7 @@ export function settingsOf(wanted: NewBackend, types: readonly Manifest[]): Back
   if (settings.has('type')) throw new SbxError('usage', 'the type is given with --type');
   try {
     refuseUnknownOptions(name, manifest, made);
+    refuseUnknownValues(name, manifest, made);
   } catch (error) {
     if (!(error instanceof SbxError)) throw error;
     throw new SbxError('usage', error.message, { hint: error.hint });

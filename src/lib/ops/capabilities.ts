@@ -5,7 +5,7 @@ import type { CapabilityKind, CapabilityName, Manifest } from '../backend/manife
 export const CAPABILITIES = {
   power: 'start, stop, restart',
   suspend: 'pause, resume',
-  lifetime: 'create --ttl, extend',
+  lifetime: 'extend',
   rename: 'rename',
   fork: 'fork',
   snapshots: 'snapshot, create --from',

@@ -1,6 +1,6 @@
 /** Reading and changing single settings by their dotted keys. Secrets that stand in the file are never given out. */
 import type { Manifest } from '../backend/manifest.ts';
-import { LOCAL } from '../backend/registry.ts';
+import { LOCAL, refuseUnknownValues } from '../backend/registry.ts';
 import { SbxError } from '../errors.ts';
 import { type Config, isEnvSetting } from '../store/config.ts';
 import { isEnvName } from '../util/env-file.ts';
@@ -82,7 +82,9 @@ export function setConfig(config: Config, key: string, value: NewValue, types: r
         return withSettings(config, backend, { ...settings, [option]: { env: value.env } });
       }
       refuseLiteralSecret(manifest, option, `sbx config set ${key} --from-env VARIABLE`);
-      return withSettings(config, backend, { ...settings, [option]: value.text });
+      const changed = { ...settings, [option]: value.text };
+      if (manifest !== undefined) refuseUnknownValues(backend, manifest, changed, 'usage');
+      return withSettings(config, backend, changed);
     }
   }
 }

@@ -1,5 +1,6 @@
 /** Which sandbox a command means: by name, by id, by `BACKEND/NAME`, or the one that is obvious. */
 import type { Backend, Call, Sandbox, SandboxInfo, SandboxState } from '../backend/contract.ts';
+import { tellsMore } from '../backend/no-sandbox.ts';
 import type { Backends } from '../backend/registry.ts';
 import { SbxError } from '../errors.ts';
 import { ageOf } from '../util/duration.ts';
@@ -99,7 +100,8 @@ async function notFound(
   cause: SbxError,
   call: Call,
 ): Promise<SbxError> {
-  const message = `there is no sandbox '${name}' on backend '${backend.name}'`;
+  const known = tellsMore(cause);
+  const message = known ? cause.message : `there is no sandbox '${name}' on backend '${backend.name}'`;
   const details = { backend: backend.name, cause };
   const others = (await context.backends()).names().filter((each) => each !== backend.name);
   const sandboxes = await listForHint(context, [backend.name, ...others], call);
@@ -112,6 +114,7 @@ async function notFound(
       hint: `it is on another backend: ${elsewhere.backend}/${elsewhere.name}`,
     });
   }
+  if (known) return cause;
   const near = nearNames(
     name,
     sandboxes.filter((info) => info.backend === backend.name).map((info) => info.name),

@@ -26,6 +26,7 @@ export const sandboxView: View<SandboxInfo> = {
     { header: 'IMAGE', value: ({ image, snapshot }) => image ?? snapshot },
     { header: 'PORTS', value: portsText },
     { header: 'ID', value: ({ id }) => id, wide: true },
+    { header: 'URLS', value: urlsText, wide: true },
     { header: 'EXPIRES', value: ({ expiresAt }) => expiresAt, wide: true },
     { header: 'LABELS', value: labelsText, wide: true },
     { header: 'REASON', value: ({ reason }) => reason, wide: true },
@@ -49,6 +50,9 @@ export function sandboxDetails(info: SandboxInfo, now: Date): string {
     ['isolation', info.isolation],
     ['network', info.network],
     ['ports', portsText(info)],
+    ['urls', urlsText(info)],
+    ['volumes', volumesText(info)],
+    ['runtime', info.runtime],
     ['cpus', limits?.cpus?.toString()],
     ['memory', limits?.memory === undefined ? undefined : formatSize(limits.memory)],
     ['pids', limits?.pids?.toString()],
@@ -70,6 +74,17 @@ function when(time: string, now: Date): string {
 
 function portsText({ ports }: SandboxInfo): string | undefined {
   return ports === undefined || ports.length === 0 ? undefined : ports.map(({ port }) => port).join(',');
+}
+
+/** Where the ports can be reached from here. */
+function urlsText({ ports = [] }: SandboxInfo): string | undefined {
+  const urls = ports.flatMap(({ url }) => url ?? []);
+  return urls.length === 0 ? undefined : urls.join(',');
+}
+
+function volumesText({ volumes = [] }: SandboxInfo): string | undefined {
+  const all = volumes.map(({ source, target, readOnly }) => `${source}:${target}${readOnly ? ':ro' : ''}`);
+  return all.length === 0 ? undefined : all.join(',');
 }
 
 function labelsText({ labels }: SandboxInfo): string | undefined {

@@ -18,13 +18,17 @@ const HEADER = 8;
 const LENGTH_LIMIT = 64 * 1024 * 1024;
 const KINDS: readonly (DockerStream | undefined)[] = [undefined, 'stdout', 'stderr', 'error'];
 
-/** A parser that tells each piece of payload, as views of what it was given. Frames of the input stream are skipped. */
+/**
+ * A parser that tells each piece of payload, as views of what it was given, and whether a frame starts with it. Frames
+ * of the input stream are skipped.
+ */
 export function dockerStreamParser(
-  onData: (stream: DockerStream, piece: Uint8Array) => void,
+  onData: (stream: DockerStream, piece: Uint8Array, starts: boolean) => void,
 ): DockerStreamParser {
   const header = new Uint8Array(HEADER);
   let filled = 0;
   let left = 0;
+  let starts = false;
   return (chunk) => {
     let at = 0;
     while (at < chunk.length) {
@@ -35,6 +39,7 @@ export function dockerStreamParser(
         at += taken;
         if (filled < HEADER) return;
         left = lengthOf(header);
+        starts = true;
         // A frame without a payload is over at once.
         if (left === 0) filled = 0;
         continue;
@@ -44,7 +49,8 @@ export function dockerStreamParser(
       left -= piece.length;
       const stream = KINDS[header[0] ?? 0];
       if (left === 0) filled = 0;
-      if (stream !== undefined) onData(stream, piece);
+      if (stream !== undefined) onData(stream, piece, starts);
+      starts = false;
     }
   };
 }

@@ -129,3 +129,10 @@ test('a path alone, with two sandboxes that run: the hint still has the path', a
   expect(exit).toBe(2);
   expect(stderr).toMatch(/\nhint: sbx files cat (box|other) 'my notes'\n/);
 });
+
+test('a path as cp writes it is answered with the words to use', async () => {
+  expect(await files('cat', 'box:/etc/hostname')).toMatchObject({
+    exit: 2,
+    stderr: expect.stringContaining('hint: sbx files cat box /etc/hostname'),
+  });
+});

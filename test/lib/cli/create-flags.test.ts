@@ -127,3 +127,11 @@ describe('argv to CreateSpec', () => {
     ]);
   });
 });
+
+it('a port in the words of docker run is answered with the two commands that do it', async () => {
+  for (const port of ['8080:80', '127.0.0.1:8080:80', '8080:80/tcp'])
+    await expect(requestOf('--port', port)).rejects.toMatchObject({
+      code: 'usage',
+      hint: '--port 80; for one of your choice on this machine: sbx forward NAME 8080:80',
+    });
+});

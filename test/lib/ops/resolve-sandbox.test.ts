@@ -1,6 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Backend } from '../../../src/lib/backend/contract.ts';
 import { createMemoryBackend } from '../../../src/lib/backends/memory/index.ts';
+import { SbxError } from '../../../src/lib/errors.ts';
 import { type ResolveContext, resolveSandbox, splitRef } from '../../../src/lib/ops/resolve-sandbox.ts';
 import { answering, backendsOf, unreachableBackend } from '../../support/command-line.ts';
 
@@ -85,6 +86,17 @@ describe('a sandbox that is named', () => {
     ).rejects.toMatchObject({
       code: 'not_found',
       hint: 'see them all: sbx ls --all',
+    });
+  });
+
+  it('is not found for a reason that its backend knows', async () => {
+    const message = "sandbox 'box' has expired";
+    const hint = 'make another one: sbx create';
+    const get = () => Promise.reject(new SbxError('not_found', message, { backend: 'three', hint }));
+    const more = [{ ...one, name: 'three', get }];
+    await expect(resolveSandbox(context({ more }), 'three/box', call)).rejects.toMatchObject({
+      message,
+      hint,
     });
   });
 

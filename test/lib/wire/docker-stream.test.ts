@@ -32,6 +32,17 @@ test('pieces are views of what came, in order, and never gathered', () => {
   expect(Math.max(...pieces)).toBeLessThanOrEqual(10);
 });
 
+test('the first piece of a frame is told, wherever the bytes are cut', () => {
+  for (let cut = 0; cut <= WIRE.length; cut++) {
+    let firsts = '';
+    const parse = dockerStreamParser((_stream, piece, starts) => {
+      if (starts) firsts += String.fromCharCode(piece[0] ?? 0);
+    });
+    for (const part of [WIRE.subarray(0, cut), WIRE.subarray(cut)]) parse(part);
+    expect(firsts).toBe('oexe');
+  }
+});
+
 test.each([
   ['a length beyond what engines send', [1, 0, 0, 0, 0x7f, 0xff, 0xff, 0xff]],
   ['an unknown kind', [9, 0, 0, 0, 0, 0, 0, 1]],

@@ -16,7 +16,7 @@ import probeScript from '../../guest/relay-probe.sh';
 import { duplexOf } from '../../transport/duplex.ts';
 import type { Call, DialTarget, SandboxCapabilities } from '../contract.ts';
 import { dialError } from './dial-error.ts';
-import { type ExecSandbox, type GuestProcess, runGuest, startGuest } from './run-guest.ts';
+import { type ExecSandbox, type GuestProcess, refuseNoShell, runGuest, startGuest } from './run-guest.ts';
 
 type Dial = NonNullable<SandboxCapabilities['dial']>;
 
@@ -34,6 +34,7 @@ export function deriveDial(sandbox: ExecSandbox): Dial {
 
 async function probe(sandbox: ExecSandbox, call: Call): Promise<RelayTool> {
   const result = await runGuest(sandbox, 'sbx-relay-probe', probeScript, [], call, { limit: 1024 });
+  refuseNoShell(sandbox, result.exit);
   const tool = parseRelayTool(result.stdout.toString('latin1'));
   if (tool !== undefined) return tool;
   throw new SbxError('unsupported', `sandbox '${sandbox.name}' has nothing to reach its ports with`, {

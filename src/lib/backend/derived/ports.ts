@@ -3,7 +3,7 @@ import { SbxError } from '../../errors.ts';
 import script from '../../guest/ports.sh';
 import { parsePorts } from '../../guest/ports.ts';
 import type { Ports } from '../contract.ts';
-import { type ExecSandbox, runGuest } from './run-guest.ts';
+import { type ExecSandbox, refuseNoShell, runGuest } from './run-guest.ts';
 
 export interface DerivedPortsOptions {
   /** For a sandbox that shares the network of its host: count only what its own processes listen on. */
@@ -21,6 +21,7 @@ export function derivePorts(sandbox: ExecSandbox, options: DerivedPortsOptions =
         user: options.user,
         limit: OUTPUT_LIMIT,
       });
+      refuseNoShell(sandbox, result.exit);
       if (!('code' in result.exit) || result.exit.code !== 0) {
         const unreadable = 'code' in result.exit && result.exit.code === 3;
         const why = unreadable ? 'it has no readable /proc/net/tcp' : result.stderr.trim().slice(0, 500);

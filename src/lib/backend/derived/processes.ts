@@ -18,7 +18,7 @@ import superviseScript from '../../guest/process-supervise.sh';
 import type { Call, Exit, Processes, ProcessInfo, SignalName } from '../contract.ts';
 import { pickProcess } from '../pick-process.ts';
 import { deriveLogs } from './processes-logs.ts';
-import { type ExecSandbox, runGuest } from './run-guest.ts';
+import { type ExecSandbox, refuseNoShell, runGuest } from './run-guest.ts';
 
 const START = `${lockScript}\n${startScript}`;
 /** Signals that end or hold a process reach all that it started; the others are a message to its group. */
@@ -33,6 +33,7 @@ export function deriveProcesses(sandbox: ExecSandbox): Processes {
   const list = async (call: Call, only = ''): Promise<ProcessInfo[]> => {
     const mark = `sbx-${randomBytes(16).toString('hex')}`;
     const { stdout, stderr, exit } = await runGuest(sandbox, 'sbx-processes', listScript, [mark, only], call);
+    refuseNoShell(sandbox, exit);
     if (codeOf(exit) !== 0) throw failed(sandbox, 'list its processes', stderr);
     return parseProcessList(stdout, mark);
   };
@@ -53,6 +54,7 @@ export function deriveProcesses(sandbox: ExecSandbox): Processes {
           env,
           user,
         });
+        refuseNoShell(sandbox, exit);
         const code = codeOf(exit);
         if (code === ID_TAKEN) continue;
         if (code === NAME_TAKEN) throw nameTaken(sandbox, spec.name ?? '');

@@ -85,6 +85,15 @@ export async function runGuest(
   return { stdout: stdout.data, stderr: stderr.data.toString('utf8'), exit };
 }
 
+/** Says that a program could not begin, by its exit. @throws SbxError `unsupported` */
+export function refuseNoShell(sandbox: ExecSandbox, exit: Exit): void {
+  if (!('code' in exit) || exit.code !== 127) return;
+  throw new SbxError('unsupported', `sandbox '${sandbox.name}' has no shell or lacks a basic command`, {
+    backend: sandbox.backend,
+    hint: 'use an image with a POSIX shell and coreutils or busybox',
+  });
+}
+
 async function collect(stream: Readable, limit: number): Promise<{ data: Buffer; over: boolean }> {
   const parts: Buffer[] = [];
   let size = 0;

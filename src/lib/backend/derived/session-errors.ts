@@ -45,7 +45,7 @@ export function brokenOff(sandbox: string, cause: unknown): SbxError {
 export function noSessionKeeper(sandbox: string, backend: string): SbxError {
   return new SbxError('unsupported', `sandbox '${sandbox}' has no dtach, which keeps sessions`, {
     backend,
-    hint: `sbx sessions install ${sandbox}, or make it with sbx create --setup 'apt-get install -y dtach'`,
+    hint: `sbx sessions install ${sandbox}, or make it with sbx create --setup 'apt-get update && apt-get install -y dtach'`,
   });
 }
 

@@ -17,7 +17,7 @@ import superviseScript from '../../guest/session-supervise.sh';
 import surroundingsScript from '../../guest/session-surroundings.sh';
 import { isSessionName, parseSessionList, parseSurroundings } from '../../guest/sessions.ts';
 import type { Call, Exit, SessionInfo, SessionSpec, Sessions, TerminalSize } from '../contract.ts';
-import { type ExecSandbox, type GuestResult, runGuest } from './run-guest.ts';
+import { type ExecSandbox, type GuestResult, refuseNoShell, runGuest } from './run-guest.ts';
 import { deriveAttach } from './session-attach.ts';
 import {
   badSessionName,
@@ -51,7 +51,9 @@ export function deriveSessions(sandbox: ExecSandbox): Sessions {
   ): Promise<GuestResult> => {
     const text = `${commonScript}\n${lockScript}\n${script}`;
     try {
-      return await runGuest(sandbox, `sbx-session-${name}`, text, args, call, options);
+      const result = await runGuest(sandbox, `sbx-session-${name}`, text, args, call, options);
+      refuseNoShell(sandbox, result.exit);
+      return result;
     } catch (error) {
       if (call.signal.aborted || !hasErrno(error, 'ERR_STREAM_PREMATURE_CLOSE')) throw error;
       throw brokenOff(sandbox.name, error);

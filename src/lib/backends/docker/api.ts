@@ -27,6 +27,7 @@ export interface Inspected {
 export interface ContainerConfig {
   readonly Hostname?: string;
   readonly User?: string;
+  readonly Tty?: boolean;
   readonly Env?: readonly string[] | null;
   readonly Cmd?: readonly string[] | null;
   readonly Entrypoint?: readonly string[] | null;
@@ -41,6 +42,9 @@ export interface HostConfig {
   readonly Memory?: number;
   readonly PidsLimit?: number | null;
   readonly NetworkMode?: string;
+  readonly Runtime?: string;
+  readonly Binds?: readonly string[] | null;
+  readonly PortBindings?: Readonly<Record<string, readonly PortBinding[] | null>> | null;
 }
 
 export interface PortBinding {

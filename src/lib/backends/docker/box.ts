@@ -1,4 +1,5 @@
 /** A sandbox as the files of this backend hand it to each other: the container behind it, and what is known of it. */
+import { noSandbox } from '../../backend/no-sandbox.ts';
 import type { BackendOptions } from '../../backend/registry.ts';
 import { SbxError } from '../../errors.ts';
 import type { Inspected } from './api.ts';
@@ -29,7 +30,7 @@ export interface Box {
   facts: Facts | undefined;
   /** Where commands start. */
   workdir: string;
-  /** Who they run as; undefined for the engine's choice. */
+  /** Who they run as; undefined for root. */
   user: string | undefined;
   /** Set once it is known that there is no /bin/sh inside. */
   isBare: boolean;
@@ -47,18 +48,14 @@ export function boxOf(docker: Docker, container: Inspected): Box {
     container: Id,
     facts,
     workdir: facts?.workdir ?? (Config.WorkingDir || '/'),
-    user: facts?.user,
+    user: facts === undefined ? Config.User || undefined : facts.user,
     isBare: false,
   };
 }
 
 /** The `not_found` error for a sandbox. */
 export function missing(docker: Pick<Docker, 'name'>, ref: string, cause?: unknown): SbxError {
-  return new SbxError('not_found', `backend '${docker.name}' has no sandbox '${ref.slice(0, 100)}'`, {
-    backend: docker.name,
-    hint: 'see what there is: sbx ls --all',
-    cause,
-  });
+  return noSandbox(ref, docker.name, cause);
 }
 
 /** The `conflict` error for a sandbox that does not run, or is paused. */

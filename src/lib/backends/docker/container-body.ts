@@ -1,8 +1,9 @@
 /** What a container is made with. Docker Engine API, "ContainerCreate". */
-import type { CreateSpec, Volume } from '../../backend/contract.ts';
+import type { CreateSpec } from '../../backend/contract.ts';
 import { type Facts, ownLabels } from './facts.ts';
 import idle from './idle.sh';
 import type { Source } from './source.ts';
+import { bindOf } from './volumes.ts';
 
 export interface BodyOptions {
   readonly spec: CreateSpec;
@@ -49,15 +50,11 @@ export function containerBody({ spec, source, facts, id, waits }: BodyOptions): 
       PortBindings: Object.fromEntries(
         ports.map((port) => [`${port}/tcp`, [{ HostIp: '127.0.0.1', HostPort: '' }]]),
       ),
-      Binds: (spec.volumes ?? []).map(bind),
+      Binds: (spec.volumes ?? []).map(bindOf),
     },
   };
 }
 
 function networkMode(network: CreateSpec['network']): string {
   return network === 'host' || network === 'none' ? network : 'bridge';
-}
-
-function bind({ source, target, readOnly }: Volume): string {
-  return `${source}:${target}${readOnly === true ? ':ro' : ''}`;
 }

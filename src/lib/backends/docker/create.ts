@@ -6,11 +6,13 @@ import { randomHex } from '../../util/random-id.ts';
 import type { Inspected } from './api.ts';
 import { type Box, boxOf, type Docker } from './box.ts';
 import { containerBody } from './container-body.ts';
+import { refuseUnknownUser, refuseUnpublishable, withHint } from './create-refusals.ts';
 import { removeContainer } from './destroy.ts';
 import { segment } from './engine.ts';
 import { type Facts, OWN_PREFIX } from './facts.ts';
 import { inspect } from './find.ts';
 import { startMain } from './main-command.ts';
+import type { Maker } from './maker.ts';
 import { openSandbox } from './sandbox.ts';
 import { type Source, sourceOf } from './source.ts';
 import { nameUnfinished } from './unfinished.ts';
@@ -28,6 +30,7 @@ export async function create(
   if (call.signal.aborted) throw new SbxError('interrupted', 'interrupted');
   refuseOddName(docker, spec.name);
   refuseOwnLabels(docker, spec.labels);
+  refuseUnpublishable(spec, docker.name);
   const source = await sourceOf(docker, spec, call);
   return makeNamed(docker, spec, source, call, furnish);
 }
@@ -69,16 +72,17 @@ async function make(
     name: first,
     waits: furnish !== undefined,
   });
+  let maker: Maker | undefined;
   try {
     const inspected = await inspect(docker.engine, container, call);
     if (inspected === undefined)
       throw new SbxError('failed', `sandbox '${name}' was removed while it was made`);
     refuseDiscarded(docker, spec, inspected);
     const box: Box = { ...boxOf(docker, inspected), name };
-    const maker =
-      furnish === undefined ? undefined : await (await import('./maker.ts')).attachMaker(box, call);
+    if (furnish !== undefined) maker = await (await import('./maker.ts')).attachMaker(box, call);
     const running = await startContainer(box, facts, source, call);
     const sandbox = openSandbox(running);
+    await refuseUnknownUser(sandbox, spec, call);
     if (furnish !== undefined) {
       await furnish(sandbox);
       await maker?.finish(call);
@@ -88,8 +92,9 @@ async function make(
     if (call.signal.aborted) throw new SbxError('interrupted', 'interrupted');
     return sandbox;
   } catch (error) {
+    maker?.giveUp();
     await removeContainer(docker, container, unhurried);
-    throw error;
+    throw withHint(error, spec);
   }
 }
 
@@ -135,7 +140,7 @@ async function addContainer(docker: Docker, { spec, source, facts, name, waits }
     return made.Id;
   } catch (error) {
     if (error instanceof SbxError && error.code === 'conflict') throw taken(docker, spec.name ?? name, error);
-    throw error;
+    throw withHint(error, spec);
   }
 }
 

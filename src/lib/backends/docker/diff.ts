@@ -8,6 +8,8 @@ import { findSnapshot } from './snapshots.ts';
 const KINDS: readonly FileChange['kind'][] = ['changed', 'added', 'removed'];
 /** Ours. */
 const GUEST_FOLDER = '/var/lib/sbx';
+/** Ours, of users who may not write there. */
+const USERS_FOLDER = /^\/tmp\/\.sbx-\d+(\/|$)/;
 
 /** Changes since the sandbox was made, sorted by path. `conflict` for a snapshot that it was not made from. */
 export async function* changes(box: Box, since: string | undefined, call: Call): AsyncIterable<FileChange> {
@@ -21,8 +23,13 @@ export async function* changes(box: Box, since: string | undefined, call: Call):
       });
     }
   }
-  const found = (await read(box, call)).filter(({ path }) => !isWithin(path, GUEST_FOLDER));
-  const folders = new Set(found.flatMap(({ path }) => foldersOf(path)));
+  const found = (await read(box, call)).filter(
+    ({ path }) => !isWithin(path, GUEST_FOLDER) && !USERS_FOLDER.test(path),
+  );
+  // Those that lead to ours count for what else is in them.
+  const folders = new Set(
+    found.filter(({ path }) => !isWithin(GUEST_FOLDER, path)).flatMap(({ path }) => foldersOf(path)),
+  );
   for (const change of found.sort((a, b) => (a.path < b.path ? -1 : 1))) {
     const holdsOthers = folders.has(change.path);
     // A folder counts as changed for what happened in it, which has a line of its own.

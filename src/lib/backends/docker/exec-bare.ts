@@ -36,6 +36,13 @@ export async function insteadOf(
     return execBare(box, spec, call);
   }
   const why = said.trim() || 'it said nothing';
+  const user = spec.user ?? box.user;
+  if (user !== undefined && !/^\d+(:\d+)?$/.test(user)) {
+    throw new SbxError('failed', `cannot run a command as user '${user}' in sandbox '${box.name}': ${why}`, {
+      backend: box.docker.name,
+      hint: `see who there is: sbx exec --user 0 ${box.name} -- cat /etc/passwd`,
+    });
+  }
   throw new SbxError('failed', `cannot run ${SHELL} in sandbox '${box.name}': ${why}`, {
     backend: box.docker.name,
     hint: `see what state it is in: sbx info ${box.name}`,

@@ -1,13 +1,16 @@
 /** A copy of a sandbox: an image of its files, and a container of the same settings made from it. */
 import type { Call, CreateSpec, Sandbox } from '../../backend/contract.ts';
 import { SbxError } from '../../errors.ts';
+import type { Inspected } from './api.ts';
 import { type Box, missing } from './box.ts';
 import { makeNamed, refuseOddName } from './create.ts';
 import { segment } from './engine.ts';
 import { FORK_LABEL } from './facts.ts';
 import { inspect } from './find.ts';
+import { givenHostname, inspectedInfo, runtimeOf } from './info.ts';
 import { commit, heritageOf } from './snapshots.ts';
 import { unhurried } from './unhurried.ts';
+import { volumesOf } from './volumes.ts';
 
 /** `fork` of the contract. */
 export async function fork(box: Box, name: string | undefined, call: Call): Promise<Sandbox> {
@@ -17,15 +20,7 @@ export async function fork(box: Box, name: string | undefined, call: Call): Prom
   if (present === undefined) throw missing(docker, box.name);
   const image = await commit(box, {}, { [FORK_LABEL]: 'copy' }, call);
   const { facts } = box;
-  const mode = present.HostConfig.NetworkMode ?? 'bridge';
-  const spec: CreateSpec = {
-    name,
-    env: {},
-    labels: facts?.labels ?? {},
-    limits: facts?.limits ?? {},
-    networkName: mode === 'default' ? 'bridge' : mode,
-    command: facts?.command,
-  };
+  const spec: CreateSpec = { ...settingsOf(docker.name, present), name, labels: facts?.labels ?? {} };
   const { image: shown, ...heritage } = heritageOf(box);
   try {
     return await makeNamed(
@@ -38,6 +33,25 @@ export async function fork(box: Box, name: string | undefined, call: Call): Prom
     await removeImage(box, image);
     throw error;
   }
+}
+
+/** What a container was made with, for another one. Published ports get places of their own. */
+function settingsOf(backend: string, present: Inspected): Omit<CreateSpec, 'labels'> {
+  const { Id, Config, HostConfig } = present;
+  const mode = HostConfig.NetworkMode ?? 'bridge';
+  const { limits = {}, command = [] } = inspectedInfo(backend, present);
+  const [first, ...rest] = command;
+  const published = Object.keys(HostConfig.PortBindings ?? {}).filter((port) => port.endsWith('/tcp'));
+  return {
+    env: {},
+    limits,
+    networkName: mode === 'default' ? 'bridge' : mode,
+    hostname: givenHostname(Id, Config),
+    ports: published.map((port) => Number.parseInt(port, 10)),
+    volumes: volumesOf(HostConfig.Binds),
+    runtime: runtimeOf(HostConfig),
+    command: first === undefined ? undefined : [first, ...rest],
+  };
 }
 
 async function removeImage({ docker }: Box, image: string): Promise<void> {

@@ -1,8 +1,9 @@
 /** A container as a sandbox: from a listing, which costs one call for all, or from looking at one, which tells more. */
 import type { PublishedPort, SandboxInfo, SandboxState } from '../../backend/contract.ts';
-import type { Inspected, Listed } from './api.ts';
+import type { ContainerConfig, HostConfig, Inspected, Listed } from './api.ts';
 import { type Facts, factsOf, idOf, OWN_PREFIX } from './facts.ts';
 import { unfinishedName } from './unfinished.ts';
+import { volumesOf } from './volumes.ts';
 
 /** Characters of a container's id that stand for it, as the docker command shows them. */
 const SHORT = 12;
@@ -48,6 +49,7 @@ export function inspectedInfo(backend: string, container: Inspected): SandboxInf
   const facts = factsOf(Config.Labels);
   const name = plainName(Name);
   const running = State.Running === true;
+  const volumes = volumesOf(HostConfig.Binds);
   const bindings = Object.entries(NetworkSettings?.Ports ?? {}).flatMap(([port, on]) =>
     (port.endsWith('/tcp') ? (on ?? []) : []).map(({ HostIp, HostPort }) => ({
       port: Number.parseInt(port, 10),
@@ -61,12 +63,14 @@ export function inspectedInfo(backend: string, container: Inspected): SandboxInf
     backend,
     state: stateOf(State.Status ?? '', name),
     createdAt: facts?.createdAt ?? new Date(Date.parse(container.Created)).toISOString(),
-    startedAt: running && State.StartedAt !== undefined ? time(State.StartedAt) : undefined,
+    startedAt: running ? time(State.StartedAt) : undefined,
     ...(facts === undefined ? foreign(container) : known(facts)),
     image: facts === undefined ? Config.Image : facts.image,
     labels: facts?.labels ?? foreignLabels(Config.Labels),
     network: networkOf(HostConfig.NetworkMode),
     ports: publishedPorts(bindings),
+    volumes: volumes.length > 0 ? volumes : undefined,
+    runtime: runtimeOf(HostConfig),
     reason: !running && State.OOMKilled === true ? 'out of memory' : undefined,
   };
 }
@@ -74,6 +78,19 @@ export function inspectedInfo(backend: string, container: Inspected): SandboxInf
 /** Whether its time to live is over. */
 export function isExpired(facts: Pick<Facts, 'expiresAt'> | undefined): boolean {
   return facts?.expiresAt !== undefined && Date.parse(facts.expiresAt) <= Date.now();
+}
+
+/** The host name that was asked for; one that the engine made up is the beginning of the container's id. */
+export function givenHostname(
+  container: string,
+  { Hostname }: Pick<ContainerConfig, 'Hostname'>,
+): string | undefined {
+  return Hostname === undefined || container.startsWith(Hostname) ? undefined : Hostname;
+}
+
+/** What it is run with; Podman says `oci` whatever that is. */
+export function runtimeOf({ Runtime }: Pick<HostConfig, 'Runtime'>): string | undefined {
+  return Runtime === 'oci' ? undefined : Runtime || undefined;
 }
 
 /** A name as the engine gives it, without the slash. */
@@ -144,7 +161,8 @@ function publishedPorts(
   return found.size > 0 ? [...found.values()].sort((a, b) => a.port - b.port) : undefined;
 }
 
-function time(text: string): string | undefined {
-  const at = Date.parse(text);
+/** A time of the engine's, to milliseconds; its year 1 stands for never. */
+export function time(text: string | undefined): string | undefined {
+  const at = Date.parse(text ?? '');
   return at > 0 ? new Date(at).toISOString() : undefined;
 }

@@ -10,6 +10,8 @@ import { segment } from './engine.ts';
 export interface Maker {
   /** The container is a sandbox now. */
   finish(call: Call): Promise<void>;
+  /** It will never be one. An engine keeps the connection of a container that it has removed. */
+  giveUp(): void;
 }
 
 /** Attaches to a container that has not started yet. */
@@ -30,5 +32,6 @@ export async function attachMaker(box: Box, call: Call): Promise<Maker> {
       new Promise((resolve) => {
         connection.end('go\n', () => resolve());
       }),
+    giveUp: () => void connection.destroy(),
   };
 }

@@ -61,6 +61,7 @@ export const manifest: Manifest = {
       name: 'show',
       description: '"all" to see every container of the engine, not only those that sbx made',
       required: false,
+      values: ['all', 'own'],
     },
   ],
 };

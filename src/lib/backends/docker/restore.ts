@@ -10,6 +10,7 @@ import type { Box } from './box.ts';
 import { renameContainer } from './create.ts';
 import { removeContainer } from './destroy.ts';
 import { FACTS_LABEL, type Facts } from './facts.ts';
+import { givenHostname } from './info.ts';
 import { start, stop } from './power.ts';
 import { findSnapshot, inspectBox } from './snapshots.ts';
 import { nameUnfinished } from './unfinished.ts';
@@ -51,16 +52,14 @@ export async function restore(box: Box, sandbox: Sandbox, ref: string, call: Cal
 /** A container with the settings of `old`, made from `image`. */
 async function addLike(box: Box, old: Inspected, image: string, facts: Facts, name: string): Promise<string> {
   const { Config, HostConfig } = old;
-  // A host name that the engine made up is the beginning of the old id.
-  const { Hostname, ...config } = Config;
-  const given = Hostname !== undefined && !old.Id.startsWith(Hostname) ? { Hostname } : {};
+  const Hostname = givenHostname(old.Id, Config);
   const Labels = { ...Config.Labels, [FACTS_LABEL]: JSON.stringify({ ...facts, restored: true }) };
   const made = (await box.docker.engine.json(
     {
       method: 'POST',
       path: '/containers/create',
       query: { name },
-      body: { ...config, ...given, Image: image, Labels, HostConfig },
+      body: { ...Config, Hostname, Image: image, Labels, HostConfig },
       what: `restore sandbox '${box.name}'`,
     },
     unhurried,

@@ -1,6 +1,6 @@
 /** The handle of a sandbox of this backend. What a verb does not use is not loaded. */
 import type { Sandbox, SandboxCapabilities } from '../../backend/contract.ts';
-import { lazyFiles, lazyPorts, lazyProcesses, lazySessions } from '../../backend/derived/index.ts';
+import { lazyFiles, lazyPorts, lazySessions } from '../../backend/derived/index.ts';
 import type { Inspected } from './api.ts';
 import { type Box, missing } from './box.ts';
 import { execDocker } from './exec.ts';
@@ -29,6 +29,7 @@ export function openSandbox(box: Box): Sandbox {
 
 function capabilities(box: Box, sandbox: Sandbox): SandboxCapabilities {
   const power = () => import('./power.ts');
+  const processes = async () => (await import('./processes.ts')).processesOf(box, sandbox);
   let dial: SandboxCapabilities['dial'];
   return {
     power: {
@@ -57,7 +58,16 @@ function capabilities(box: Box, sandbox: Sandbox): SandboxCapabilities {
       write: async (...args) => (await import('./archive.ts')).archiveOf(box, sandbox).write(...args),
     },
     files: lazyFiles(sandbox),
-    processes: lazyProcesses(sandbox),
+    processes: {
+      start: async (...args) => (await processes()).start(...args),
+      async *list(...args) {
+        yield* (await processes()).list(...args);
+      },
+      kill: async (...args) => (await processes()).kill(...args),
+      async *logs(...args) {
+        yield* (await processes()).logs(...args);
+      },
+    },
     ports: lazyPorts(sandbox, () => ({ user: 'root' })),
     async dial(target, call) {
       dial ??= (await import('./dial.ts')).dialer(box, sandbox);

@@ -2,7 +2,7 @@
 import type { Call, SnapshotInfo } from '../../backend/contract.ts';
 import { SbxError } from '../../errors.ts';
 import { randomHex } from '../../util/random-id.ts';
-import type { InspectedImage, ListedImage } from './api.ts';
+import type { InspectedImage, Listed, ListedImage } from './api.ts';
 import { type Box, type Docker, missing } from './box.ts';
 import { segment } from './engine.ts';
 import {
@@ -14,6 +14,7 @@ import {
   snapshotFactsOf,
 } from './facts.ts';
 import { inspect } from './find.ts';
+import { plainName } from './info.ts';
 import { unhurried } from './unhurried.ts';
 
 const REPOSITORY = 'sbx-snapshot';
@@ -147,18 +148,30 @@ async function inspectSnapshot(docker: Docker, id: string, call: Call): Promise<
 
 /** Removes a snapshot. `conflict` while a sandbox made from it is there. */
 export async function removeSnapshot(docker: Docker, ref: string, call: Call): Promise<void> {
-  const { tag, info } = await findSnapshot(docker, ref, call);
+  const { tag, image } = await findSnapshot(docker, ref, call);
   try {
     const path = `/images/${segment(tag)}`;
     await docker.engine.json({ method: 'DELETE', path, what: `remove snapshot '${ref}'` }, call);
   } catch (error) {
     if (!(error instanceof SbxError) || error.code !== 'conflict') throw error;
-    throw new SbxError('conflict', `snapshot '${ref}' is in use: a sandbox was made from it`, {
+    const [user = 'a container', ...more] = await usersOf(docker, image, call);
+    const others = more.length === 0 ? '' : ` and ${more.length} more`;
+    throw new SbxError('conflict', `snapshot '${ref}' is in use by '${user}'${others}`, {
       backend: docker.name,
-      hint: `find it: sbx ls --all --backend ${docker.name} -o json; its field snapshot is ${info.id}`,
+      hint: `remove what was made from it first: sbx rm ${user}`,
       cause: error,
     });
   }
+}
+
+/** Names of the containers that are made from an image; a restore makes one, too. */
+async function usersOf(docker: Docker, image: string, call: Call): Promise<string[]> {
+  const query = { all: true, filters: JSON.stringify({ ancestor: [image] }) };
+  const found = (await docker.engine.json(
+    { method: 'GET', path: '/containers/json', query, what: 'list sandboxes' },
+    call,
+  )) as readonly Listed[];
+  return found.map(({ Id, Names }) => plainName(Names?.[0] ?? Id));
 }
 
 async function refuseTaken(docker: Docker, name: string, call: Call): Promise<void> {

@@ -6,7 +6,7 @@ import { findImage } from './image.ts';
 import { findSnapshot } from './snapshots.ts';
 
 export interface Source {
-  /** Id of the image. */
+  /** The image as the engine's other clients shall see it: its name, else its id. */
   readonly image: string;
   /** How the user knows it. */
   readonly shown: string | undefined;
@@ -33,9 +33,9 @@ export async function sourceOf(docker: Docker, spec: CreateSpec, call: Call): Pr
       hint: `name one: --image debian; or for always: sbx config set backends.${docker.name}.image debian`,
     });
   }
-  const { Id, Config } = await findImage(docker, name, call);
+  const { Config } = await findImage(docker, name, call);
   return {
-    image: Id,
+    image: name,
     shown: name,
     workdir: Config?.WorkingDir || '/',
     user: Config?.User || undefined,

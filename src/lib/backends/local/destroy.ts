@@ -1,4 +1,5 @@
 import type { Call } from '../../backend/contract.ts';
+import { noSandbox } from '../../backend/no-sandbox.ts';
 import { SbxError } from '../../errors.ts';
 import { changing } from './change.ts';
 import type { Local } from './context.ts';
@@ -7,7 +8,7 @@ import { readInit } from './init-process.ts';
 import { collectLayers } from './layers.ts';
 import { sandboxLayout } from './layout.ts';
 import { tryRecord } from './record.ts';
-import { findId, namesOf, noSandbox, releaseName } from './store.ts';
+import { findId, namesOf, releaseName } from './store.ts';
 
 /** Removes a sandbox with its processes and data. `conflict` when it runs and `force` is not set; missing is no error with `force`. */
 export async function destroy(local: Local, ref: string, force: boolean, call: Call): Promise<void> {

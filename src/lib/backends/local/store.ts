@@ -2,6 +2,7 @@
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Call } from '../../backend/contract.ts';
+import { noSandbox } from '../../backend/no-sandbox.ts';
 import { hasErrno, SbxError } from '../../errors.ts';
 import { fileError } from '../../store/file-error.ts';
 import { ensureFolder } from '../../store/folder.ts';
@@ -85,13 +86,6 @@ export function presentRecord(
     });
   }
   return record;
-}
-
-export function noSandbox(ref: string, backend: string): SbxError {
-  return new SbxError('not_found', `there is no sandbox '${ref}' on backend '${backend}'`, {
-    backend,
-    hint: 'see what there is: sbx ls --all',
-  });
 }
 
 /** Ids of all sandboxes, half-made ones included. */

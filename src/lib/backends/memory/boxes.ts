@@ -5,6 +5,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Call, CreateOption, CreateSpec, Furnish, SandboxInfo } from '../../backend/contract.ts';
 import { type GivenOption, refuseIgnoredOptions } from '../../backend/need.ts';
+import { noSandbox } from '../../backend/no-sandbox.ts';
 import { SbxError } from '../../errors.ts';
 import { checkCall } from './check-call.ts';
 import { copyFolder } from './copy-folder.ts';
@@ -106,10 +107,7 @@ export function findBox(state: MemoryState, ref: string): Box {
 
 /** The error for a sandbox that is not, or no longer, there. */
 export function missing(state: MemoryState, ref: string): SbxError {
-  return new SbxError('not_found', `backend '${state.backend}' has no sandbox '${ref}'`, {
-    backend: state.backend,
-    hint: 'see what there is: sbx ls --all',
-  });
+  return noSandbox(ref, state.backend);
 }
 
 /** Removes a sandbox; a missing one is no error with `force`. */

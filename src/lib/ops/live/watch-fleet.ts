@@ -198,8 +198,18 @@ function measuring(open: (call: Call) => Promise<Sandbox>, key: string, backends
 /** Sessions and ports, as far as the sandbox can tell. */
 export async function lookAt(sandbox: Sandbox, call: Call): Promise<Look> {
   const [sessions, ports] = await Promise.all([
-    sandbox.can.sessions?.list(call),
-    sandbox.can.ports?.list(call),
+    whereAble(sandbox.can.sessions?.list(call)),
+    whereAble(sandbox.can.ports?.list(call)),
   ]);
   return { sessions, ports };
+}
+
+/** Whether one without a shell is able to is known only when it is asked. */
+async function whereAble<T>(asked: Promise<T> | undefined): Promise<T | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof SbxError && error.code === 'unsupported') return undefined;
+    throw error;
+  }
 }
