@@ -57,6 +57,7 @@ test('tests are skipped with a reason that CI can refuse', () => {
     // What a backend does not have is not tested; the suite's own test says what that is.
     'test/conformance/harness.ts',
     'test/conformance/index.ts',
+    'test/interop/hotcell/harness.ts',
     // Beside a test that fails in CI when the whole file cannot run.
     'test/e2e/exec.test.ts',
     // What a tool cannot do is part of its description.

@@ -18,6 +18,15 @@ export function requireOrSkip(condition: boolean, need: string): Declare {
     });
 }
 
+/**
+ * {@link requireOrSkip} for programs that lie beside the repository and are no part of it: a clone alone does not have
+ * them, so that only a named folder, `SBX_TEST_PEERS`, must hold them.
+ */
+export function peerOrSkip(condition: boolean, need: string): Declare {
+  if (condition || process.env.SBX_TEST_PEERS !== undefined) return requireOrSkip(condition, need);
+  return (name, body) => test.skip(`${name} [needs ${need}]`, body);
+}
+
 /** Whether the tests run as root; CI runs them both ways. */
 export const isRoot = process.geteuid?.() === 0;
 
