@@ -1,6 +1,6 @@
 /** What goes wrong between the client and a real engine: it ends with 125 or 6, says what failed and what to do, and leaves nothing. */
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { chmod, chown } from 'node:fs/promises';
 import { createServer as httpServer } from 'node:http';
 import { createServer, type Server } from 'node:net';
@@ -80,6 +80,31 @@ describe('the engine is killed in the middle', () => {
     client.must('exec', 'box', '--', 'sh', '-c', 'dd if=/dev/zero of=/big bs=1 count=1 seek=20G 2>/dev/null');
     const copy = client.start('cp', 'box:/big', '-');
     await copy.prints('big');
+    await engine.kill();
+    expectFailure(await copy.ended, /engine/i);
+  });
+
+  fault('of cp out of a sandbox to a folder, and nothing is put there', async () => {
+    create();
+    client.must('exec', 'box', '--', 'sh', '-c', 'dd if=/dev/zero of=/big bs=1 count=1 seek=20G 2>/dev/null');
+    const target = mkdtempSync(join(folder, 'out-'));
+    const copy = client.start('cp', 'box:/big', target);
+    const staged = () => readdirSync(target).flatMap((name) => readdirSync(join(target, name)));
+    await expect.poll(staged).toEqual(['big']);
+    await engine.kill();
+    expectFailure(await copy.ended, /engine/i);
+    expect(readdirSync(target)).toEqual([]);
+  });
+
+  fault('of cp into a sandbox', async () => {
+    create();
+    const pid = engine.docker('inspect', '--format', '{{.State.Pid}}', container());
+    const huge = join(folder, 'huge');
+    writeFileSync(huge, '');
+    truncateSync(huge, 8 * 1024 ** 3);
+    const copy = client.start('cp', huge, 'box:/root/huge');
+    const staged = () => readdirSync(`/proc/${pid}/root/root`);
+    await expect.poll(staged).toEqual([expect.stringMatching(/^\.sbx-/)]);
     await engine.kill();
     expectFailure(await copy.ended, /engine/i);
   });

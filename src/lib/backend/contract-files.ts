@@ -4,21 +4,30 @@ import type { Call } from './contract.ts';
 
 /** Trees as tar streams (POSIX pax or GNU; the reader takes both). */
 export interface Archive {
+  /** What is at `path`, symlinks not followed, where a backend can tell sooner than `files.stat`; undefined where it cannot. */
+  typeOf?(path: string, call: Call): Promise<FileType | 'missing' | undefined>;
   /**
    * A tar of `path`: the top entry is the last part of the path. With `contents`, the entries are those below it, named from `.`.
    * Rejects with `not_found` before any byte when the path is missing. The stream fails when the sandbox's side fails: a cut archive never ends well.
    */
   read(path: string, options: ArchiveReadOptions, call: Call): Promise<Readable>;
   /** Unpacks a tar into the existing directory `directory`. Resolves when all is written. Existing files are replaced whole. */
-  write(
-    directory: string,
-    tar: Readable,
-    options: { readonly owner?: 'keep' | 'self' },
-    call: Call,
-  ): Promise<void>;
+  write(directory: string, tar: Readable, options: ArchiveWriteOptions, call: Call): Promise<void>;
 }
 
-export interface ArchiveReadOptions {
+export interface ArchiveWriteOptions extends ArchivePace {
+  readonly owner?: 'keep' | 'self' | undefined;
+}
+
+export interface ArchivePace {
+  /**
+   * The other end is this machine's disk, which keeps up. Without, it may be a person's pipe or the same sandbox, and a
+   * backend must not hold up the sandbox meanwhile.
+   */
+  readonly steady?: boolean | undefined;
+}
+
+export interface ArchiveReadOptions extends ArchivePace {
   readonly contents?: boolean | undefined;
   /** Follow the symlink that `path` itself is. */
   readonly dereference?: boolean | undefined;

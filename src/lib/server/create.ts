@@ -169,6 +169,7 @@ async function make(daemon: Daemon, backend: Backend, making: Making, call: Call
   let output = '';
   const progress: Progress = {
     step: () => undefined,
+    detail: () => undefined,
     count: () => undefined,
     output: (data) => {
       output = `${output}${Buffer.from(data).toString('utf8')}`.slice(-OUTPUT_KEPT);

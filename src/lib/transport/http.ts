@@ -33,6 +33,12 @@ export type HttpUpgrade =
 export interface HttpClient {
   /** Resolves with the head of the answer, whatever its status. An aborted signal rejects, and breaks the body. */
   request(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer>;
+  /** The same for a large answer to a request without a body. @param explain makes the error of a body that breaks. */
+  download(
+    request: HttpRequest,
+    signal: AbortSignal,
+    explain: (error: unknown) => Promise<Error>,
+  ): Promise<HttpAnswer>;
   /** Asks for the raw connection (`Upgrade: tcp`), whose directions end apart. */
   upgrade(request: HttpRequest, signal: AbortSignal): Promise<HttpUpgrade>;
   /** Closes the connections that are idle. */
@@ -70,6 +76,8 @@ export function httpClient(connect: Connect, host: string): HttpClient {
         outgoing.on('error', reject);
         send(outgoing, request.body, reject);
       }),
+    download: async (request, signal, explain) =>
+      (await import('./http-download.ts')).download(connect, host, request, signal, explain),
     upgrade: (request, signal) =>
       new Promise((resolve, reject) => {
         const outgoing = start(request, true, signal);

@@ -1,6 +1,5 @@
 /** Trees in and out of a sandbox over exec and its own tar (GNU, busybox or toybox). */
 import { randomBytes } from 'node:crypto';
-import type { Readable } from 'node:stream';
 import { SbxError } from '../../errors.ts';
 import commitScript from '../../guest/tar-commit.sh';
 import readScript from '../../guest/tar-read.sh';
@@ -20,14 +19,8 @@ import type { ExecSandbox } from './run-guest.ts';
 /** A tar ends with two empty blocks. */
 const END = 1024;
 
-/** A backend's own way to unpack a tar into the existing folder `path`, which may be relative to the workdir. */
-export type Unpack = (path: string, tar: Readable, owner: 'keep' | 'self', call: Call) => Promise<void>;
-
-/**
- * The capability `archive`, derived from exec. Needs `sh` and `tar` in the sandbox; with `unpack` no `tar` to write, and
- * only the folder that is unpacked into, and its commit, are made from exec.
- */
-export function deriveArchive(sandbox: ExecSandbox, unpack?: Unpack): Archive {
+/** The capability `archive`, derived from exec. Needs `sh` and `tar` in the sandbox. */
+export function deriveArchive(sandbox: ExecSandbox): Archive {
   return {
     async read(path, options, call) {
       const at = guestPath(path);
@@ -48,15 +41,10 @@ export function deriveArchive(sandbox: ExecSandbox, unpack?: Unpack): Archive {
           finishCall,
         );
       const { owner = 'self' } = options;
-      const write = { ...common, name: 'tar-write', script: stageScript, args: [at, stage, owner] };
+      const script = `${stageScript}${writeScript}`;
+      const write = { ...common, name: 'tar-write', script, args: [at, stage, owner] };
       try {
-        if (unpack === undefined) {
-          const script = `${stageScript}${writeScript}`;
-          await feedFileProgram(sandbox, { ...write, script }, whole(tar), call);
-        } else {
-          await runFileProgram(sandbox, write, call);
-          await unpack(`${at}/${stage}`, asStream(whole(tar)), owner, call);
-        }
+        await feedFileProgram(sandbox, write, whole(tar), call);
         await finish('commit', call);
       } catch (cause) {
         await tidyUp(cause, `${directory}/${stage}`, (tidyCall) => finish('discard', tidyCall));
@@ -71,7 +59,7 @@ export function deriveArchive(sandbox: ExecSandbox, unpack?: Unpack): Archive {
  * The same bytes; fails at the end unless they end as a tar does. A net under senders whose streams end where they should
  * fail: a cut behind a file that itself ends in zeros is not seen here.
  */
-async function* whole(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer, void, void> {
+export async function* whole(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer, void, void> {
   let zeros = 0;
   for await (const chunk of source) {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);

@@ -4,13 +4,14 @@ import type { Call } from '../../backend/contract.ts';
 import type { Box } from './box.ts';
 import { segment } from './engine.ts';
 
-/** A tar of the absolute `path`; `not_found` when it is missing. */
+/** A tar of the absolute `path`; `not_found` when it is missing. Fails as `unreachable` when the connection breaks. */
 export async function readArchive(box: Box, path: string, call: Call): Promise<Readable> {
   const { body } = await box.docker.engine.send(
     {
       method: 'GET',
       path: `/containers/${segment(box.container)}/archive`,
       query: { path },
+      large: true,
       what: `read ${path} in sandbox '${box.name}'`,
     },
     call,

@@ -32,13 +32,15 @@ export interface Box {
   workdir: string;
   /** Who they run as; undefined for root. */
   user: string | undefined;
+  /** What the engine runs it with, such as `runc`. */
+  readonly runtime: string | undefined;
   /** Set once it is known that there is no /bin/sh inside. */
   isBare: boolean;
 }
 
 /** The sandbox that `container` is. */
 export function boxOf(docker: Docker, container: Inspected): Box {
-  const { Id, Name, Config } = container;
+  const { Id, Name, Config, HostConfig } = container;
   const facts = factsOf(Config.Labels);
   const name = plainName(Name);
   return {
@@ -49,6 +51,7 @@ export function boxOf(docker: Docker, container: Inspected): Box {
     facts,
     workdir: facts?.workdir ?? (Config.WorkingDir || '/'),
     user: facts === undefined ? Config.User || undefined : facts.user,
+    runtime: HostConfig.Runtime,
     isBare: false,
   };
 }

@@ -1,11 +1,11 @@
 /** What is at a path in a container, running or not, without a program inside. */
-import type { Call } from '../../backend/contract.ts';
+import type { Call, FileType } from '../../backend/contract.ts';
 import { SbxError } from '../../errors.ts';
 import type { Box } from './box.ts';
 import { segment } from './engine.ts';
 
 /** Docker Engine API, "ContainerArchiveInfo": base64 of JSON; the mode has the bits of Go's os.FileMode. */
-interface PathStat {
+export interface PathStat {
   readonly name?: string;
   readonly size?: number;
   readonly mode?: number;
@@ -14,6 +14,8 @@ interface PathStat {
 
 const DIRECTORY = 2 ** 31;
 const SYMLINK = 2 ** 27;
+/** Devices, pipes, sockets and what Go does not know. */
+const IRREGULAR = [2 ** 26, 2 ** 25, 2 ** 24, 2 ** 21, 2 ** 19];
 const EXECUTABLE = 0o111;
 /** As many as the kernel follows. */
 const MOST_LINKS = 40;
@@ -61,6 +63,13 @@ export async function pathStat(box: Box, path: string, call: Call): Promise<Path
     if (error instanceof SbxError && error.code === 'not_found') return undefined;
     throw error;
   }
+}
+
+/** Its type. */
+export function typeOf({ mode = 0 }: PathStat): FileType {
+  if (hasBit(mode, DIRECTORY)) return 'directory';
+  if (hasBit(mode, SYMLINK)) return 'symlink';
+  return IRREGULAR.some((bit) => hasBit(mode, bit)) ? 'other' : 'file';
 }
 
 /** Go's file modes use the 32nd bit, which JavaScript takes for a sign. */

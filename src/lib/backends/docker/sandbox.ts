@@ -54,6 +54,10 @@ function capabilities(box: Box, sandbox: Sandbox): SandboxCapabilities {
       update: async (changes, call) => (await import('./env.ts')).environmentOf(box).update(changes, call),
     },
     archive: {
+      typeOf: async (path, call) => {
+        const found = await (await import('./engine-view.ts')).engineView(box, path, call);
+        return found === 'unseen' ? undefined : found;
+      },
       read: async (...args) => (await import('./archive.ts')).archiveOf(box, sandbox).read(...args),
       write: async (...args) => (await import('./archive.ts')).archiveOf(box, sandbox).write(...args),
     },

@@ -7,6 +7,7 @@ import {
   type DestinationEnd,
   localDestination,
   localSource,
+  type ReadOptions,
   type SourceEnd,
   sandboxDestination,
   sandboxSource,
@@ -64,10 +65,12 @@ export async function copy(world: CopyWorld, request: CopyRequest, call: Call): 
   const places = request.sources.map(parsePlace);
   const end = parsePlace(request.destination);
   refuseNonsense(places, end, request);
-  const destination = await openDestination(world, end, request, call);
+  const fromDisk = places.every(({ kind }) => kind === 'local');
+  const destination = await openDestination(world, end, request, fromDisk, call);
   const state = await destination.state();
   const sources: SourceEnd[] = [];
-  for (const place of places) sources.push(await openSource(world, place, request, call));
+  const reading = { ...request, steady: end.kind === 'local' };
+  for (const place of places) sources.push(await openSource(world, place, reading, call));
   const [first] = sources;
   if ((sources.length > 1 || first?.facts.shown === '-') && state !== 'directory') {
     const code = state === 'missing' ? 'not_found' : 'conflict';
@@ -116,16 +119,16 @@ async function* counted(
 async function openSource(
   world: CopyWorld,
   place: Place,
-  request: CopyRequest,
+  options: ReadOptions,
   call: Call,
 ): Promise<SourceEnd> {
   switch (place.kind) {
     case 'local':
-      return localSource(place.path, request, call);
+      return localSource(place.path, options, call);
     case 'sandbox':
-      return sandboxSource(await world.resolve(place.ref), place.path, request, world.having, call);
+      return sandboxSource(await world.resolve(place.ref), place.path, options, world.having, call);
     case 'stream':
-      return streamSource(world.input(), request);
+      return streamSource(world.input(), options);
   }
 }
 
@@ -133,6 +136,7 @@ async function openDestination(
   world: CopyWorld,
   place: Place,
   request: CopyRequest,
+  fromDisk: boolean,
   call: Call,
 ): Promise<DestinationEnd> {
   switch (place.kind) {
@@ -142,7 +146,7 @@ async function openDestination(
       return sandboxDestination(
         await world.resolve(place.ref),
         place.path,
-        request.archive,
+        { keepOwner: request.archive, steady: fromDisk },
         world.having,
         call,
       );

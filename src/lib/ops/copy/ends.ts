@@ -21,6 +21,8 @@ export interface ReadOptions {
   readonly follow: boolean;
   readonly exclude: readonly string[];
   readonly gitignore: boolean;
+  /** The other end is this machine's disk. */
+  readonly steady: boolean;
 }
 
 /** Somewhere that trees come from. */
@@ -79,7 +81,12 @@ export async function sandboxSource(
       const exclude = options.exclude.some((pattern) => pattern.startsWith('!')) ? [] : options.exclude;
       const tar = await archive.read(
         path,
-        { contents, dereference: options.follow, exclude: contents ? exclude : [] },
+        {
+          contents,
+          dereference: options.follow,
+          exclude: contents ? exclude : [],
+          steady: options.steady,
+        },
         call,
       );
       let events: AsyncIterable<RawEvent> = decodeTar(tar);
@@ -114,7 +121,7 @@ export function localDestination(path: string, keepOwner: boolean, call: Call): 
 export function sandboxDestination(
   sandbox: Sandbox,
   path: string,
-  keepOwner: boolean,
+  options: { readonly keepOwner: boolean; readonly steady: boolean },
   having: CapabilityIndex,
   call: Call,
 ): DestinationEnd {
@@ -127,7 +134,8 @@ export function sandboxDestination(
         objectMode: false,
         highWaterMark: 256 * 1024,
       });
-      await archive.write(parent, tar, { owner: keepOwner ? 'keep' : 'self' }, call);
+      const owner = options.keepOwner ? 'keep' : 'self';
+      await archive.write(parent, tar, { owner, steady: options.steady }, call);
     },
   };
 }
@@ -148,19 +156,21 @@ async function stateInSandbox(
   having: CapabilityIndex,
   call: Call,
 ): Promise<DestinationState> {
+  const { archive } = sandbox.can;
   const files = need(sandbox, 'files', having);
   const typeAt = async (at: string) => {
+    const told = await archive?.typeOf?.(at, call);
+    if (told !== undefined) return told;
     try {
       return (await files.stat(at, call)).type;
     } catch (cause) {
-      if (cause instanceof SbxError && cause.code === 'not_found') return undefined;
+      if (cause instanceof SbxError && cause.code === 'not_found') return 'missing';
       throw cause;
     }
   };
   const plain = path.replace(/(?<=[^/])\/+$/, '');
   const type = await typeAt(plain);
-  if (type === undefined) return 'missing';
-  if (type === 'directory') return 'directory';
+  if (type === 'missing' || type === 'directory') return type;
   if (type !== 'symlink' || !(follow || path !== plain)) return 'other';
   return (await typeAt(`${plain}/.`)) === 'directory' ? 'directory' : 'other';
 }

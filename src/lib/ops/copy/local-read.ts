@@ -1,7 +1,20 @@
-/** A file or folder of this machine as a tree. */
+/**
+ * A file or folder of this machine as a tree. What is looked at and opened is so in synchronous calls: with many small
+ * files, handing each call to another thread takes longer than the call.
+ */
 import { isUtf8 } from 'node:buffer';
-import { type BigIntStats, constants } from 'node:fs';
-import { lstat, open, readdir, readlink, realpath } from 'node:fs/promises';
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  readSync,
+  realpathSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { hasErrno, SbxError } from '../../errors.ts';
 import type { Selection } from './select.ts';
@@ -22,7 +35,7 @@ export interface LocalReadOptions {
  * The tree at `path`, directories first. Further names of a file are hard links. Fails with `not_found` when `path` is missing, `failed` for what cannot be read or sent.
  */
 export async function* readLocalTree(path: string, options: LocalReadOptions): Tree {
-  const start = options.follow ? await follow(path) : path;
+  const start = options.follow ? attempt(path, () => realpathSync(path)) : path;
   yield* walk(start, options.name, '', new Map(), options);
 }
 
@@ -34,17 +47,17 @@ async function* walk(
   options: LocalReadOptions,
 ): Tree {
   options.signal.throwIfAborted();
-  const stat = await statOf(path);
+  const stat = attempt(path, () => lstatSync(path, { bigint: true }));
   if (below !== '' && options.selection.leavesOut(below, stat.isDirectory())) return;
   if (stat.isDirectory()) {
     yield { kind: 'entry', entry: { ...common(name, stat), type: 'directory' } };
     await options.selection.enter?.(path, below);
-    for (const child of await names(path)) {
+    for (const child of names(path)) {
       const childName = name === '.' ? child : `${name}/${child}`;
       yield* walk(join(path, child), childName, below === '' ? child : `${below}/${child}`, seen, options);
     }
   } else if (stat.isSymbolicLink()) {
-    const target = await attempt(path, () => readlink(path, { encoding: 'buffer' }));
+    const target = attempt(path, () => readlinkSync(path, { encoding: 'buffer' }));
     yield { kind: 'entry', entry: { ...common(name, stat), type: 'symlink', target: utf8(target, path) } };
   } else if (stat.isFile()) {
     const id = `${stat.dev}:${stat.ino}`;
@@ -64,20 +77,24 @@ async function* walk(
 
 async function* file(path: string, name: string, signal: AbortSignal): Tree {
   // Not a symlink or fifo that took the file's place since it was looked at.
-  await using handle = await attempt(path, () =>
-    open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK),
+  const fd = attempt(path, () =>
+    openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK),
   );
-  const stat = await handle.stat({ bigint: true });
-  if (!stat.isFile()) throw changed(path);
-  const entry: TreeEntry = { ...common(name, stat), type: 'file', size: Number(stat.size) };
-  yield { kind: 'entry', entry };
-  for (let left = entry.size; left > 0; ) {
-    signal.throwIfAborted();
-    const buffer = Buffer.allocUnsafeSlow(Math.min(READ_SIZE, left));
-    const { bytesRead } = await attempt(path, () => handle.read(buffer, 0, buffer.length));
-    if (bytesRead === 0) throw changed(path);
-    left -= bytesRead;
-    yield { kind: 'data', data: buffer.subarray(0, bytesRead) };
+  try {
+    const stat = fstatSync(fd, { bigint: true });
+    if (!stat.isFile()) throw changed(path);
+    const entry: TreeEntry = { ...common(name, stat), type: 'file', size: Number(stat.size) };
+    yield { kind: 'entry', entry };
+    for (let left = entry.size; left > 0; ) {
+      signal.throwIfAborted();
+      const buffer = Buffer.allocUnsafeSlow(Math.min(READ_SIZE, left));
+      const count = attempt(path, () => readSync(fd, buffer));
+      if (count === 0) throw changed(path);
+      left -= count;
+      yield { kind: 'data', data: buffer.subarray(0, count) };
+    }
+  } finally {
+    closeSync(fd);
   }
 }
 
@@ -93,8 +110,8 @@ function common(path: string, stat: BigIntStats): Omit<TreeEntry, 'type'> {
   };
 }
 
-async function names(path: string): Promise<string[]> {
-  const found = await attempt(path, () => readdir(path, { encoding: 'buffer' }));
+function names(path: string): string[] {
+  const found = attempt(path, () => readdirSync(path, { encoding: 'buffer' }));
   return found.map((name) => utf8(name, path)).sort((a, b) => (a < b ? -1 : 1));
 }
 
@@ -106,18 +123,10 @@ function utf8(bytes: Buffer, path: string): string {
   );
 }
 
-async function statOf(path: string): Promise<BigIntStats> {
-  return attempt(path, () => lstat(path, { bigint: true }));
-}
-
-async function follow(path: string): Promise<string> {
-  return attempt(path, () => realpath(path));
-}
-
 /** Runs one system call and says in words why it failed. */
-async function attempt<T>(path: string, call: () => Promise<T>): Promise<T> {
+function attempt<T>(path: string, call: () => T): T {
   try {
-    return await call();
+    return call();
   } catch (cause) {
     if (hasErrno(cause, 'ENOENT', 'ENOTDIR'))
       throw new SbxError('not_found', `no such file or directory: '${path}'`, { cause });

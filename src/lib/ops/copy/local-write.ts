@@ -1,23 +1,29 @@
 /**
  * Writes a tree to this machine. Everything goes to a folder beside its place first and moves when the tree is complete:
- * until then the destination is as it was, and no final name ever holds half a file.
+ * until then the destination is as it was, and no final name ever holds half a file. The calls are synchronous: with
+ * many small files and pieces, handing each to another thread takes longer than the call.
  */
 import { randomBytes } from 'node:crypto';
-import { constants } from 'node:fs';
 import {
-  chmod,
-  type FileHandle,
-  lchown,
-  link,
-  lstat,
-  lutimes,
-  mkdir,
-  open,
-  rm,
-  symlink,
-  unlink,
-  utimes,
-} from 'node:fs/promises';
+  chmodSync,
+  closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  ftruncateSync,
+  futimesSync,
+  lchownSync,
+  linkSync,
+  lstatSync,
+  lutimesSync,
+  mkdirSync,
+  openSync,
+  symlinkSync,
+  unlinkSync,
+  utimesSync,
+  writeSync,
+} from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { hasErrno, SbxError } from '../../errors.ts';
 import { deepestFirst } from './directories-last.ts';
@@ -41,7 +47,7 @@ export interface LocalWriteOptions {
  */
 export async function writeLocalTree(parent: string, tree: Tree, options: LocalWriteOptions): Promise<void> {
   const stage = join(parent, `.sbx-${randomBytes(8).toString('hex')}`);
-  await attempt(parent, () => mkdir(stage, { mode: 0o700 }));
+  attempt(parent, () => mkdirSync(stage, { mode: 0o700 }));
   // The last entry of a path wins, as with files.
   const directories = new Map<string, TreeEntry>();
   try {
@@ -50,7 +56,7 @@ export async function writeLocalTree(parent: string, tree: Tree, options: LocalW
     const merged = await moveTree(stage, parent);
     for (const entry of deepestFirst(directories.values())) {
       if (entry.path !== '.' && !merged.has(entry.path))
-        await finishDirectory(join(parent, entry.path), entry, options);
+        finishDirectory(join(parent, entry.path), entry, options);
     }
   } finally {
     await rm(stage, { recursive: true, force: true });
@@ -64,89 +70,93 @@ async function unpack(
   options: LocalWriteOptions,
 ): Promise<void> {
   const made = new Set([stage]);
-  let file: { entry: TreeEntry; path: string; handle: FileHandle; at: number } | undefined;
-  const closeFile = async (): Promise<void> => {
+  let file: { readonly entry: TreeEntry; readonly fd: number; at: number } | undefined;
+  const closeFile = (): void => {
     if (file === undefined) return;
-    const { entry, path, handle, at } = file;
+    const { entry, fd, at } = file;
     file = undefined;
     try {
       if (at !== entry.size)
         throw new SbxError('failed', `'${entry.path}' arrived with ${at} of ${entry.size} bytes`);
-      await attempt(entry.path, () => handle.truncate(entry.size));
-      // The owner before the mode: changing it clears setuid.
-      if (options.keepOwner) await attempt(entry.path, () => handle.chown(entry.uid, entry.gid));
-      await attempt(entry.path, () => handle.chmod(entry.mode));
+      attempt(entry.path, () => finishFile(fd, entry, options));
     } finally {
-      await handle.close();
+      closeSync(fd);
     }
-    await utimes(path, seconds(entry), seconds(entry));
   };
   try {
     for await (const event of tree) {
       options.signal.throwIfAborted();
       if (event.kind === 'data') {
         if (file === undefined) throw new SbxError('bug', 'bytes without a file');
-        await attempt(file.entry.path, () => writeAt(file?.handle as FileHandle, event.data, file?.at ?? 0));
+        const { entry, fd, at } = file;
+        attempt(entry.path, () => writeAt(fd, event.data, at));
         file.at += event.data.length;
         continue;
       }
-      await closeFile();
+      closeFile();
       const { entry } = event;
       const path = join(stage, entry.path);
       if (entry.type === 'directory') {
-        await makeFolders(path, made);
+        makeFolders(path, made);
         directories.set(entry.path, entry);
         continue;
       }
-      await makeFolders(dirname(path), made);
-      if (entry.type === 'file') file = { entry, path, handle: await create(path, entry), at: 0 };
-      else await makeLink(stage, path, entry, made, options);
+      makeFolders(dirname(path), made);
+      if (entry.type === 'file') file = { entry, fd: create(path, entry), at: 0 };
+      else makeLink(stage, path, entry, made, options);
     }
-    await closeFile();
+    closeFile();
   } finally {
-    await file?.handle.close();
+    if (file !== undefined) closeSync(file.fd);
   }
 }
 
 /** A new file; one that the same archive brought before goes away. Never follows or opens what is there. */
-async function create(path: string, entry: TreeEntry): Promise<FileHandle> {
+function create(path: string, entry: TreeEntry): number {
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-  return attempt(entry.path, () => replacing(path, () => open(path, flags, 0o600)));
+  return attempt(entry.path, () => replacing(path, () => openSync(path, flags, 0o600)));
 }
 
-async function makeLink(
+/** Size, owner, mode and time of a file whose bytes are there. */
+function finishFile(fd: number, entry: TreeEntry, options: LocalWriteOptions): void {
+  // Of holes at the end.
+  ftruncateSync(fd, entry.size);
+  // The owner before the mode: changing it clears setuid.
+  if (options.keepOwner) fchownSync(fd, entry.uid, entry.gid);
+  fchmodSync(fd, entry.mode);
+  futimesSync(fd, seconds(entry), seconds(entry));
+}
+
+function makeLink(
   stage: string,
   path: string,
   entry: TreeEntry,
   made: Set<string>,
   options: LocalWriteOptions,
-): Promise<void> {
+): void {
   const target = entry.target ?? '';
   if (entry.type === 'hardlink') {
     const from = join(stage, target);
-    await makeFolders(dirname(from), made);
-    const stat = await lstat(from).catch((cause: unknown) => {
-      if (hasErrno(cause, 'ENOENT')) throw missingTarget(entry);
-      throw cause;
-    });
-    if (stat.isDirectory()) throw missingTarget(entry);
-    if (from !== path) await attempt(entry.path, () => replacing(path, () => link(from, path)));
+    makeFolders(dirname(from), made);
+    const stat = lstatSync(from, { throwIfNoEntry: false });
+    if (stat === undefined || stat.isDirectory()) throw missingTarget(entry);
+    if (from !== path) attempt(entry.path, () => replacing(path, () => linkSync(from, path)));
     return;
   }
-  await attempt(entry.path, () => replacing(path, () => symlink(target, path)));
-  if (options.keepOwner) await attempt(entry.path, () => lchown(path, entry.uid, entry.gid));
-  await lutimes(path, seconds(entry), seconds(entry));
+  attempt(entry.path, () => replacing(path, () => symlinkSync(target, path)));
+  if (options.keepOwner) attempt(entry.path, () => lchownSync(path, entry.uid, entry.gid));
+  lutimesSync(path, seconds(entry), seconds(entry));
 }
 
 /** Makes each missing folder on the way down from the stage; refuses to go through anything but a real directory. */
-async function makeFolders(path: string, made: Set<string>): Promise<void> {
+function makeFolders(path: string, made: Set<string>): void {
   if (made.has(path)) return;
-  await makeFolders(dirname(path), made);
+  makeFolders(dirname(path), made);
   try {
-    await mkdir(path, { mode: 0o700 });
+    mkdirSync(path, { mode: 0o700 });
   } catch (cause) {
     if (!hasErrno(cause, 'EEXIST')) throw explain(path, cause);
-    if (!(await lstat(path)).isDirectory()) {
+    if (!lstatSync(path).isDirectory()) {
       throw new SbxError(
         'failed',
         `refused: the archive goes through '${path.split('/').at(-1) ?? path}', which is no directory`,
@@ -156,32 +166,30 @@ async function makeFolders(path: string, made: Set<string>): Promise<void> {
   made.add(path);
 }
 
-async function replacing<T>(path: string, make: () => Promise<T>): Promise<T> {
+function replacing<T>(path: string, make: () => T): T {
   try {
-    return await make();
+    return make();
   } catch (cause) {
     if (!hasErrno(cause, 'EEXIST')) throw cause;
-    await unlink(path);
-    return await make();
+    unlinkSync(path);
+    return make();
   }
 }
 
-async function finishDirectory(path: string, entry: TreeEntry, options: LocalWriteOptions): Promise<void> {
-  if (options.keepOwner) await attempt(entry.path, () => lchown(path, entry.uid, entry.gid));
-  await utimes(path, seconds(entry), seconds(entry));
-  await chmod(path, entry.mode);
+function finishDirectory(path: string, entry: TreeEntry, options: LocalWriteOptions): void {
+  if (options.keepOwner) attempt(entry.path, () => lchownSync(path, entry.uid, entry.gid));
+  utimesSync(path, seconds(entry), seconds(entry));
+  chmodSync(path, entry.mode);
 }
 
 /** Writes all of `data` at `start` of a new file, leaving a hole where a whole block of the file is zeros. */
-async function writeAt(handle: FileHandle, data: Uint8Array, start: number): Promise<void> {
+function writeAt(fd: number, data: Uint8Array, start: number): void {
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
   const endOfBlock = (at: number): number => Math.min(bytes.length, at + HOLE - ((start + at) % HOLE));
   for (let at = 0; at < bytes.length; ) {
     let end = at;
     while (end < bytes.length && !isZero(bytes, end, endOfBlock(end))) end = endOfBlock(end);
-    for (let done = at; done < end; ) {
-      done += (await handle.write(bytes, done, end - done, start + done)).bytesWritten;
-    }
+    for (let done = at; done < end; ) done += writeSync(fd, bytes, done, end - done, start + done);
     at = end < bytes.length ? endOfBlock(end) : end;
   }
 }

@@ -44,7 +44,7 @@ async function* entries(reader: ByteReader): AsyncGenerator<RawEvent, void, void
   for (;;) {
     const block = await reader.exactly(BLOCK);
     if (block === undefined) throw first ? notTar(undefined) : cut();
-    const header = decodeBlock(block, first);
+    const header = decodeBlock(block, first, pax.path ?? longName);
     first = false;
     if (header === undefined) {
       zeros++;
@@ -100,10 +100,14 @@ async function meta(reader: ByteReader, size: number): Promise<Buffer> {
   return data.subarray(0, size);
 }
 
-function decodeBlock(block: Buffer, first: boolean): Header | undefined {
+/**
+ * @param path what came before says of the name, which the block may hold the start of. Old programs mark directories by a slash at
+ *   the end of the name, and a name that was cut, or lost what is not ASCII, can end in one.
+ */
+function decodeBlock(block: Buffer, first: boolean, path: string | undefined): Header | undefined {
   let header: Header;
   try {
-    header = new Header(block);
+    header = path === undefined ? new Header(block) : new Header(block, 0, { path });
   } catch (cause) {
     throw damaged('a number out of range', cause);
   }

@@ -2,9 +2,9 @@
 import { hasErrno, SbxError } from '../../errors.ts';
 
 /** Runs one system call on `path`; a failure says in words why. */
-export async function attempt<T>(path: string, call: () => Promise<T>): Promise<T> {
+export function attempt<T>(path: string, call: () => T): T {
   try {
-    return await call();
+    return call();
   } catch (cause) {
     throw explain(path, cause);
   }

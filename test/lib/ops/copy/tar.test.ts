@@ -43,6 +43,16 @@ const file = (path: string, content: string): TreeEvent[] => [
   ...(content === '' ? [] : [{ kind: 'data', data: Buffer.from(content) } as const]),
 ];
 
+const isFile = (path: string) => (event: RawEvent) =>
+  event.kind === 'entry' && event.entry.path === path && event.entry.type === 'file';
+
+/** Puts the checksum of a header right. */
+function sum(block: Buffer): void {
+  block.fill(' ', 148, 156);
+  const total = block.subarray(0, 512).reduce((a, b) => a + b, 0);
+  block.write(`${total.toString(8).padStart(6, '0')}\0 `, 148, 'latin1');
+}
+
 describe('what is encoded', () => {
   const anyEntry = fc.record({
     path: fc
@@ -132,6 +142,25 @@ test('any damage ends in an error of ours or in entries, never in a hang or a cr
   );
 });
 
+test('a file whose old header lost its name, but for the folder, is still a file', async () => {
+  const record = Buffer.from(paxRecord('path', 'dir/é'));
+  const pax = encodeEntry(entry({ path: 'PaxHeaders', size: record.length })).map((block) =>
+    Buffer.from(block),
+  );
+  const header = pax.at(-1) as Buffer;
+  const bytes = await gather(encodeTar(events(file('dir/x', 'content'))));
+  // As Go writes it: what is not ASCII is left out.
+  bytes.fill(0, 'dir/'.length, 'dir/x'.length);
+  header.write('x', 156, 'latin1');
+  for (const block of [header, bytes]) sum(block);
+  const padded = Buffer.concat([record, Buffer.alloc(512 - record.length)]);
+  const got = await decoded(Buffer.concat([header, padded, bytes]));
+  expect(got).toMatchObject([
+    { entry: { path: 'dir/é', type: 'file', size: 7 } },
+    { data: Buffer.from('content') },
+  ]);
+});
+
 test('a compressed stream says how to unpack it', async () => {
   await expect(decoded(Buffer.from([0x1f, 0x8b, ...Buffer.alloc(600)]))).rejects.toMatchObject({
     message: expect.stringContaining('compressed'),
@@ -183,8 +212,14 @@ describe.each(['gnu', 'busybox'] as const)('with the tar of %s', (family) => {
     writeFileSync(join(folder, 'new\nline ü'), 'abc');
     mkdirSync(join(folder, 'd'.repeat(120)));
     writeFileSync(join(folder, 'd'.repeat(120), 'f'), '');
+    // The old header holds the first hundred bytes of a name, and ends in the slash here.
+    mkdirSync(join(folder, 'e'.repeat(97)));
+    writeFileSync(join(folder, 'e'.repeat(97), 'f'), 'content');
     const got = await decoded(run(['-cf', '-', '-C', folder, '.']), 1000);
     const paths = got.flatMap((event) => (event.kind === 'entry' ? [event.entry.path] : []));
-    expect(paths.sort()).toEqual(['./', `./${'d'.repeat(120)}/`, `./${'d'.repeat(120)}/f`, './new\nline ü']);
+    const [d, e] = ['d'.repeat(120), 'e'.repeat(97)];
+    const all = ['./', `./${d}/`, `./${d}/f`, `./${e}/`, `./${e}/f`, './new\nline ü'];
+    expect(paths.sort()).toEqual(all);
+    expect(got.filter(isFile(`./${e}/f`))).toMatchObject([{ entry: { size: 7 } }]);
   });
 });
