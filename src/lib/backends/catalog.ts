@@ -1,5 +1,6 @@
 /** All types of backends. Their manifests are data and come along; their code is loaded when one is opened. */
 import type { Catalog } from '../backend/registry.ts';
+import { manifest as daemon } from './daemon/manifest.ts';
 import { manifest as docker } from './docker/manifest.ts';
 import { manifest as local } from './local/manifest.ts';
 
@@ -11,5 +12,9 @@ export const catalog: Catalog = {
   docker: {
     manifest: docker,
     open: async (options) => (await import('./docker/index.ts')).openDockerBackend(options),
+  },
+  daemon: {
+    manifest: daemon,
+    open: async (options) => (await import('./daemon/index.ts')).openDaemonBackend(options),
   },
 };

@@ -19,6 +19,8 @@ const LEAST_MEMORY_MB = 6;
 /** Characters of a failed setup's output that the client is told. */
 const OUTPUT_KEPT = 2000;
 
+const WORKDIR = '/workspace';
+
 /** What the record calls a sandbox that was made from no image. */
 const NO_IMAGE = 'host';
 
@@ -73,6 +75,7 @@ export async function create(
     limits,
     egressSpendCapUsd: body.egressSpendCapUsd ?? 0,
     usage: noUsage,
+    workdir: spec.workdir ?? WORKDIR,
     ...(spec.command === undefined ? {} : { command: spec.command }),
   };
   rows.put(record);
@@ -118,7 +121,7 @@ function wanted(
   body: CreateBody,
   { id, name, image, labels, env, limits }: Decided,
 ): { readonly spec: CreateSpec; readonly given: readonly GivenOption[] } {
-  const { workdir = '/workspace', user, network, command } = body;
+  const { workdir = WORKDIR, user, network, command } = body;
   const { memoryMb, cpus, pidsLimit } = limits;
   const spec: CreateSpec = {
     name,

@@ -33,6 +33,8 @@ export interface Fleet {
   get(ref: string): SandboxRecord;
   /** Wakes a paused one. @throws HttpRefusal 404, 409 for one that is stopped or has vanished */
   use(ref: string, call: Call): Promise<Use>;
+  /** Like {@link use}, in whatever state it is: nothing is woken. */
+  look(ref: string, call: Call): Promise<Use>;
   start(ref: string, call: Call): Promise<SandboxRecord>;
   stop(ref: string, call: Call): Promise<SandboxRecord>;
   pause(ref: string, call: Call): Promise<SandboxRecord>;
@@ -104,31 +106,44 @@ export function openFleet(options: FleetOptions): Fleet {
     return set(record.id, { status: 'paused' });
   };
 
+  /** Counts as a use from before it is made until it is let go. */
+  const held = async (
+    ref: string,
+    make: (id: string) => Promise<Omit<Use, keyof Disposable>>,
+  ): Promise<Use> => {
+    const { id } = get(ref);
+    uses.set(id, (uses.get(id) ?? 0) + 1);
+    const release = () => {
+      const left = (uses.get(id) ?? 1) - 1;
+      if (left > 0) uses.set(id, left);
+      else uses.delete(id);
+      touch(id);
+    };
+    try {
+      return { ...(await make(id)), [Symbol.dispose]: release };
+    } catch (error) {
+      release();
+      throw error;
+    }
+  };
+
   return {
     list: () => rows.list(),
     get,
-    async use(ref, call) {
-      const { id } = get(ref);
-      uses.set(id, (uses.get(id) ?? 0) + 1);
-      const release = () => {
-        const left = (uses.get(id) ?? 1) - 1;
-        if (left > 0) uses.set(id, left);
-        else uses.delete(id);
-        touch(id);
-      };
-      try {
-        const live = await lock.run(id, async () => {
+    use: (ref, call) =>
+      held(ref, (id) =>
+        lock.run(id, async () => {
           const record = get(id);
           if (record.status === 'stopped') throw new HttpRefusal(409, 'sandbox is stopped; start it first');
           if (record.status === 'vanished') throw vanished();
           return run(record, call);
-        });
-        return { ...live, [Symbol.dispose]: release };
-      } catch (error) {
-        release();
-        throw error;
-      }
-    },
+        }),
+      ),
+    look: (ref, call) =>
+      held(ref, async (id) => {
+        const record = get(id);
+        return { record, sandbox: await find(record, call) };
+      }),
     start: (ref, call) => {
       const { id } = get(ref);
       return lock.run(id, async () => (await run(get(id), call)).record);

@@ -38,6 +38,7 @@ export interface SandboxRecord {
   /** Most that it may spend at the egress gateway, in dollars; 0: no end. */
   readonly egressSpendCapUsd: number;
   readonly usage: Usage;
+  readonly workdir: string;
   readonly command?: Argv;
 }
 

@@ -33,6 +33,7 @@ export const sandboxRecord = Type.Object({
   limits,
   egressSpendCapUsd: Type.Number(),
   usage,
+  workdir: Type.String(),
   command: Type.Optional(Type.Array(Type.String())),
 });
 

@@ -55,7 +55,7 @@ export function httpClient(connect: Connect, host: string): HttpClient {
   const start = (request: HttpRequest, own: boolean, signal: AbortSignal) =>
     http.request({
       ...{ method: request.method, path: request.path, agent, signal },
-      headers: { host, ...headersOf(request), ...(own ? { connection: 'Upgrade', upgrade: 'tcp' } : {}) },
+      headers: { host, ...(own ? { connection: 'Upgrade', upgrade: 'tcp' } : {}), ...headersOf(request) },
     });
   const send = (outgoing: http.ClientRequest, body: HttpRequest['body'], reject: (error: Error) => void) => {
     if (body === undefined || typeof body === 'string') {

@@ -11,7 +11,7 @@ export interface Answer {
   readonly description: string;
   readonly body?: TSchema;
   /** Default: JSON. */
-  readonly type?: 'text/event-stream' | 'text/html' | 'application/octet-stream';
+  readonly type?: 'text/event-stream' | 'text/html' | 'application/octet-stream' | 'application/x-ndjson';
 }
 
 /** One request and its answer. */

@@ -24,8 +24,11 @@ export function envRoutes({ fleet, rows }: Daemon): Route[] {
       summary: 'change some variables; null takes one away',
       body: changes,
       answers: { 200: answer },
-      handle({ params, body, json }) {
-        const record = fleet.get(params.id ?? '');
+      async handle({ params, body, signal, json }) {
+        using use = await fleet.look(params.id ?? '', { signal });
+        const record = fleet.get(use.record.id);
+        // What it was made with is known to its backend, and would come back.
+        await use.sandbox.can.env?.update(body.env ?? {}, { signal });
         const merged = Object.entries({ ...record.env, ...body.env });
         const env = Object.fromEntries(merged.filter((each): each is [string, string] => each[1] !== null));
         rows.change(record.id, { env });

@@ -1,0 +1,195 @@
+/** Requests to a server of the hotcell API: addresses, the key, JSON, and its failures as ours. */
+import { readFile } from 'node:fs/promises';
+import type { Duplex, Readable } from 'node:stream';
+import type { Call } from '../../backend/contract.ts';
+import { ERROR_TABLE, type ErrorCode, SbxError } from '../../errors.ts';
+import { type HttpAnswer, type HttpClient, type HttpRequest, httpClient } from '../../transport/http.ts';
+
+export interface ApiRequest {
+  readonly method: HttpRequest['method'];
+  /** Parts are encoded by {@link segment}. */
+  readonly path: string;
+  /** Sent as JSON. */
+  readonly body?: object | undefined;
+  readonly stream?: Readable | undefined;
+}
+
+export interface Api {
+  /** The configured name of the backend. */
+  readonly backend: string;
+  /** Where the server is, for messages. */
+  readonly url: string;
+  /** The head of an answer below 400. Its body must be read or destroyed. */
+  send(request: ApiRequest, call: Call): Promise<HttpAnswer>;
+  json<T>(request: ApiRequest, call: Call): Promise<T>;
+  /** The connection itself, for `protocol`. */
+  upgrade(path: string, protocol: string, call: Call): Promise<Duplex>;
+}
+
+/** Most bytes of a JSON answer. */
+const JSON_LIMIT = 64 * 1024 * 1024;
+const PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
+
+/** A part of a path. */
+export const segment = (text: string): string => encodeURIComponent(text);
+
+/** Connects to nothing yet. @throws SbxError `usage` for an address that is none. */
+export function openApi(backend: string, settings: Readonly<Record<string, string>>): Api {
+  const { url = '', token, ca } = settings;
+  const base = URL.canParse(url) ? new URL(url) : undefined;
+  if (base === undefined || !(base.protocol in PORTS)) {
+    throw new SbxError('usage', `backend '${backend}': ${JSON.stringify(url)} is no http or https address`, {
+      backend,
+      hint: `sbx config set backends.${backend}.url https://…`,
+    });
+  }
+  const prefix = base.pathname.replace(/\/+$/, '');
+  const key: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  let opened: Promise<HttpClient> | undefined;
+  const client = () => {
+    opened ??= connector(base, ca).then((connect) => httpClient(connect, base.host));
+    return opened;
+  };
+  const attempt = async <T>(act: (http: HttpClient) => Promise<T>, call: Call): Promise<T> => {
+    if (call.signal.aborted) throw new SbxError('interrupted', 'interrupted');
+    try {
+      return await act(await client());
+    } catch (error) {
+      throw call.signal.aborted ? new SbxError('interrupted', 'interrupted') : unreachable(error);
+    }
+  };
+  const unreachable = (cause: unknown) =>
+    cause instanceof SbxError
+      ? cause
+      : new SbxError(
+          'unreachable',
+          `cannot reach the server at ${base.origin}: ${(cause as Error).message}`,
+          {
+            backend,
+            hint: `see whether it runs: sbx backend check ${backend}`,
+            cause,
+          },
+        );
+  const judged = async (answer: HttpAnswer): Promise<HttpAnswer> => {
+    if (answer.status < 400) return answer;
+    throw refused(answer.status, await text(answer.body).catch(() => ''), backend, base.origin);
+  };
+  const api: Api = {
+    backend,
+    url: base.origin,
+    async send({ method, path, body, stream }, call) {
+      const type = stream === undefined ? 'application/json' : 'application/octet-stream';
+      const content = stream ?? (body === undefined ? undefined : JSON.stringify(body));
+      const headers = { ...key, ...(content === undefined ? {} : { 'content-type': type }) };
+      const request = { method, path: `${prefix}${path}`, headers, body: content };
+      return judged(await attempt((http) => http.request(request, call.signal), call));
+    },
+    async json<T>(request: ApiRequest, call: Call): Promise<T> {
+      const { body } = await api.send(request, call);
+      const answer = await attempt(() => text(body), call);
+      try {
+        return JSON.parse(answer) as T;
+      } catch (cause) {
+        throw new SbxError('failed', `what answers at ${base.origin} is no server of sandboxes`, {
+          backend,
+          cause,
+        });
+      }
+    },
+    async upgrade(path, protocol, call) {
+      const request: HttpRequest = {
+        method: 'GET',
+        path: `${prefix}${path}`,
+        headers: { ...key, upgrade: protocol },
+      };
+      const result = await attempt((http) => http.upgrade(request, call.signal), call);
+      if (result.upgraded) return result.connection;
+      await judged(result.answer);
+      result.answer.body.destroy();
+      throw new SbxError('failed', `the server at ${base.origin} kept the connection`, { backend });
+    },
+  };
+  return api;
+}
+
+async function connector(base: URL, ca: string | undefined): Promise<() => Duplex> {
+  const host = base.hostname.replace(/^\[|\]$/g, '');
+  const port = base.port === '' ? (PORTS[base.protocol] ?? 80) : Number(base.port);
+  if (base.protocol === 'http:') {
+    const { connect } = await import('node:net');
+    return () => connect({ host, port, allowHalfOpen: true, noDelay: true });
+  }
+  const { connect } = await import('node:tls');
+  const authority = ca === undefined ? {} : { ca: await readFile(ca) };
+  return () => connect({ host, port, servername: host, ...authority });
+}
+
+const CODES: Readonly<Record<number, ErrorCode>> = {
+  400: 'usage',
+  401: 'auth',
+  403: 'auth',
+  404: 'not_found',
+  409: 'conflict',
+  501: 'unsupported',
+  502: 'unreachable',
+  503: 'unreachable',
+  504: 'timeout',
+};
+
+/** The failure that an answer of the server stands for. What it says is the server's, and is shown as text only. */
+function refused(status: number, body: string, backend: string, origin: string): SbxError {
+  const { error, code, hint } = failure(body);
+  if (status === 401) {
+    return new SbxError('auth', `the server at ${origin} refuses the API key`, {
+      backend,
+      hint: `export it, and name the variable: sbx config set backends.${backend}.token '{"env":"SBX_API_KEY"}'`,
+    });
+  }
+  const known = code !== undefined && Object.hasOwn(ERROR_TABLE, code) ? (code as ErrorCode) : undefined;
+  return new SbxError(
+    known === undefined || known === 'bug' ? (CODES[status] ?? 'failed') : known,
+    error ?? `the server at ${origin} answered with status ${status}`,
+    { backend, hint },
+  );
+}
+
+/** Most characters of a server's words. */
+const SAID_LIMIT = 2000;
+
+/** What a body or a last message says went wrong. */
+export function failure(body: string): {
+  readonly error?: string;
+  readonly code?: string;
+  readonly hint?: string;
+} {
+  let value: unknown;
+  try {
+    value = JSON.parse(body);
+  } catch {
+    return {};
+  }
+  if (value === null || typeof value !== 'object') return {};
+  const said = (name: string) => {
+    const found = (value as Record<string, unknown>)[name];
+    return typeof found === 'string' ? { [name]: found.slice(0, SAID_LIMIT) } : {};
+  };
+  return { ...said('error'), ...said('code'), ...said('hint') };
+}
+
+/** The failure that a server's last message stands for. */
+export function toldFailure(message: object, backend: string): SbxError {
+  const { error = 'the server gave no reason', code, hint } = failure(JSON.stringify(message));
+  const known = code !== undefined && Object.hasOwn(ERROR_TABLE, code) && code !== 'bug';
+  return new SbxError(known ? (code as ErrorCode) : 'failed', error, { backend, hint });
+}
+
+async function text(body: Readable): Promise<string> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const part of body as AsyncIterable<Buffer>) {
+    size += part.length;
+    if (size > JSON_LIMIT) throw new Error(`an answer of more than ${JSON_LIMIT} bytes`);
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString('utf8');
+}

@@ -1,0 +1,13 @@
+import { describeConformance } from './index.ts';
+import { servingHere } from './serving.ts';
+
+const { backend, unavailable, close } = await servingHere();
+
+describeConformance({
+  name: 'the daemon backend over local',
+  manifest: backend.manifest,
+  create: async () => backend,
+  dispose: close,
+  unavailable,
+  otherUser: process.getuid?.() === 0 ? { user: 'nobody', uid: 65_534 } : undefined,
+});
