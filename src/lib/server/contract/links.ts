@@ -70,8 +70,9 @@ function start({ sandbox, record }: Use, args: Static<typeof execArgs>, call: Ca
   return sandbox.exec(checkExecSpec({ ...rest, argv: checkArgv(argv), env }), call);
 }
 
-/** Obeys `message` after what was said before. That it could not be is told by how the command ends. */
+/** Obeys `message` after what was said before. */
 function after(before: Promise<unknown>, running: Promise<Running>, message: Message): Promise<unknown> {
+  // That it could not be is told by how the command ends.
   return before.then(async () => obey(await running, message)).catch(() => undefined);
 }
 
@@ -103,9 +104,11 @@ async function follow(
       end();
     });
     link.send({ started: true });
-    // An output that the client closed is over; how the command takes that is told by its exit.
-    const copy = (from: Readable | undefined, stream: number) =>
-      from === undefined ? undefined : pipeline(from, link.writable(stream)).catch(() => undefined);
+    const copy = (from: Readable | undefined, stream: number) => {
+      if (from === undefined) return undefined;
+      // An output that the client closed is over; how the command takes that is told by its exit.
+      return pipeline(from, link.writable(stream)).catch(() => undefined);
+    };
     // The command may end, or close its input, before it has read everything.
     if (running.stdin !== undefined) pipeline(input, running.stdin).catch(() => undefined);
     const [exit] = await Promise.all([
@@ -175,6 +178,7 @@ async function attach(
   });
   // Who leaves in the middle of a key is no failure: the ends of the channel and of the link say all.
   pipeline(link.readable(LINK_INPUT), channel.input).catch(() => undefined);
+  // And so do they here.
   pipeline(channel.output, link.writable(LINK_OUTPUT)).catch(() => undefined);
   void link.closed.then(() => channel.close());
   const detach = () => channel.close();
