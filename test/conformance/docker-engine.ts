@@ -1,16 +1,33 @@
 /** What the suites of the docker backend share: an engine to talk to, and images of its own store. */
 import type { Backend } from '../../src/lib/backend/contract.ts';
+import { openEngine } from '../../src/lib/backends/docker/engine.ts';
 import { openDockerBackend } from '../../src/lib/backends/docker/index.ts';
 import { call } from './harness.ts';
 
-/** Opens the engine that SBX_TEST_DOCKER names, never a developer's own; `unavailable` says why there is none. */
+/**
+ * Opens the engine that SBX_TEST_DOCKER names, never a developer's own; `unavailable` says why there is none.
+ * @param runtime what sandboxes run under, the engine's choice by default.
+ */
 export async function dockerWith(
   image: string,
+  runtime?: string,
 ): Promise<{ backend: Backend; unavailable: string | undefined }> {
   const host = process.env.SBX_TEST_DOCKER;
   const settings = { image, host: host ?? 'unix:///none' };
-  const backend = openDockerBackend({ name: 'docker', settings, env: {}, notice: () => undefined });
+  const opened = openDockerBackend({ name: 'docker', settings, env: {}, notice: () => undefined });
+  const backend: Backend = {
+    ...opened,
+    create: (spec, ...more) => opened.create({ runtime, ...spec }, ...more),
+  };
   if (host === undefined) return { backend, unavailable: 'a Docker engine, named by SBX_TEST_DOCKER' };
   const broken = (await backend.check(call)).find(({ status }) => status === 'failed');
-  return { backend, unavailable: broken?.detail };
+  if (broken !== undefined || runtime === undefined || (await runtimesOf(settings)).includes(runtime))
+    return { backend, unavailable: broken?.detail };
+  return { backend, unavailable: `an engine with the runtime ${runtime}` };
+}
+
+async function runtimesOf(settings: Record<string, string>): Promise<string[]> {
+  const engine = openEngine({ backend: 'docker', settings, env: {} });
+  const info = await engine.json({ method: 'GET', path: '/info', what: 'ask for its runtimes' }, call);
+  return Object.keys((info as { Runtimes?: object }).Runtimes ?? {});
 }

@@ -40,7 +40,9 @@ export interface ConformanceOptions {
  * `device paths`: `/dev/stdout` and `/dev/stderr` can be opened inside. `new workdir`: one that is missing is made.
  * `own root`: each sandbox has all its folders to itself, `/tmp` among them. `exit signals`: a command that a signal ended is
  * told from one that exited with 128 + n, whoever sent it. `ipv6`: the loopback address ::1. `python3`: a python3 inside;
- * the nc of busybox is there otherwise. `dtach`: what keeps sessions.
+ * the nc of busybox is there otherwise. `dtach`: what keeps sessions. `memory per command`: one that takes too much ends alone,
+ * and not its sandbox. Of the kernel: `signal masks`, `working folders`: `/proc/PID/status` and `/proc/PID/cwd` have them;
+ * `window changes`: a program hears of its terminal's new size; `orphaned groups`: TSTP does not stop what nobody would continue.
  */
 export type Feature =
   | 'device paths'
@@ -49,7 +51,12 @@ export type Feature =
   | 'exit signals'
   | 'ipv6'
   | 'python3'
-  | 'dtach';
+  | 'dtach'
+  | 'memory per command'
+  | 'signal masks'
+  | 'working folders'
+  | 'window changes'
+  | 'orphaned groups';
 
 /** One backend under test. */
 export interface Harness extends ConformanceOptions {

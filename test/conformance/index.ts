@@ -21,7 +21,7 @@ import { snapshotsConformance } from './snapshots.ts';
 import { streamsConformance } from './streams.ts';
 import { terminateConformance } from './terminate.ts';
 
-export type { ConformanceOptions, Harness } from './harness.ts';
+export type { ConformanceOptions, Feature, Harness } from './harness.ts';
 
 /** A topic; it is defined only where the backend has all of its capabilities. */
 type Topic = readonly [

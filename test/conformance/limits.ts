@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import type { CreateOption, Limits, Sandbox } from '../../src/lib/backend/contract.ts';
 import { SbxError } from '../../src/lib/errors.ts';
-import { call, type Harness, sh } from './harness.ts';
+import { call, type Harness, refusal, sh } from './harness.ts';
 
 const MIB = 1024 * 1024;
 
@@ -22,6 +22,11 @@ export function limitsConformance(h: Harness): void {
     const sandbox = await limited({ memory: 64 * MIB });
     if (sandbox === undefined) return;
     expect((await sandbox.info(call)).limits?.memory).toBe(64 * MIB);
+    if (h.lacks?.includes('memory per command')) {
+      const error = await refusal(sh(sandbox, 'head -c 300000000 /dev/zero | tail -c 299999999 | wc -c'));
+      expect(error.message).toContain('ran out of memory');
+      return;
+    }
     const { exit } = await sh(sandbox, 'head -c 300000000 /dev/zero | tail -c 299999999 | wc -c; exit 0');
     const { stdout } = await sh(sandbox, 'x=$(head -c 300000000 /dev/zero | tail | wc -c); echo "$x"');
     expect('code' in exit || 'signal' in exit).toBe(true);

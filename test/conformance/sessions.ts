@@ -39,13 +39,14 @@ export function sessionsConformance(h: Harness): void {
     expect(await channel.closed).toEqual({ reason: 'closed' });
     expect(await countInside(sandbox, seconds)).toBe(1);
     const again = of(await h.backend().get(sandbox.id, call));
-    const info = await found(again, 'main', ({ workdir }) => workdir === '/usr');
+    const workdir = h.lacks?.includes('working folders') ? undefined : '/usr';
+    const info = await found(again, 'main', (each) => each.workdir === workdir);
     expect(info).toMatchObject({
       state: 'running',
       command: `sleep ${seconds}`,
       createdAt: expect.any(String),
     });
-    expect((await again.surroundings('main', call)).workdir).toBe('/usr');
+    if (workdir !== undefined) expect((await again.surroundings('main', call)).workdir).toBe(workdir);
   });
 
   test('keys, sizes and output pass; the exit code is known to the client and afterwards', async () => {
@@ -55,10 +56,12 @@ export function sessionsConformance(h: Harness): void {
     channel.input.write('stty size; echo $((40+2))\n');
     await output.until('\n42');
     expect(output.text()).toContain('20 90\r\n42');
-    channel.resize({ cols: 70, rows: 10 });
-    channel.input.write('stty size; echo $((40+3))\n');
-    await output.until('\n43');
-    expect(output.text()).toContain('10 70\r\n43');
+    if (!h.lacks?.includes('window changes')) {
+      channel.resize({ cols: 70, rows: 10 });
+      channel.input.write('stty size; echo $((40+3))\n');
+      await output.until('\n43');
+      expect(output.text()).toContain('10 70\r\n43');
+    }
     channel.input.write('exit 7\n');
     expect(await channel.closed).toEqual({ reason: 'ended', exit: { code: 7 } });
     expect(await sessions.list(call)).toMatchObject([{ name: 'main', state: 'ended', exit: { code: 7 } }]);

@@ -30,7 +30,9 @@ export function signalsConformance(h: Harness): void {
     expect(await running.wait()).toEqual({ signal: name });
   });
 
-  test.each(CATCHABLE)('%s is caught by a command that wants it', async (name) => {
+  // The shell's `sleep` minds it, where a kernel stops it for ever.
+  const catchable = CATCHABLE.filter((name) => name !== 'TSTP' || !h.lacks?.includes('orphaned groups'));
+  test.each(catchable)('%s is caught by a command that wants it', async (name) => {
     const text = `trap 'echo caught; exit 7' ${name}; echo ready; while :; do sleep 0.05; done`;
     const { running, output } = await untilReady(await h.shared(), text);
     await running.signal(name);
@@ -86,7 +88,8 @@ export function signalsConformance(h: Harness): void {
     expect(await running.wait()).toEqual({ code: 0 });
   });
 
-  test('no signal is ignored or blocked when a command starts', async () => {
+  const tellsMasks = h.lacks?.includes('signal masks') !== true;
+  h.when(tellsMasks)('no signal is ignored or blocked when a command starts', async () => {
     const { stdout } = await run(await h.shared(), ['grep', '-E', '^Sig(Blk|Ign)', '/proc/self/status']);
     expect(stdout.toString()).toMatch(/^SigBlk:\t0+\nSigIgn:\t0+\n$/);
   });

@@ -11,7 +11,7 @@ if [ "$3" = discard ]; then
   exit
 fi
 mode=$4
-if [ -z "$mode" ] && [ -f "$path" ]; then mode=$(stat -c %a "$path"); fi
+if [ -z "$mode" ] && [ -f "$path" ]; then mode=$(stat -c %a "$path" 2>/dev/null || find "$path" -prune -printf %m); fi
 if [ -n "$mode" ]; then
   chmod "$mode" "$new" || { rm -f "$new"; exit 1; }
 fi

@@ -40,7 +40,7 @@ export function fileError(failure: FileFailure): SbxError {
         hint: `install it there (sbx exec ${sandbox} -- apk add tar), or move single files: sbx files cat ${sandbox} PATH`,
       });
     case FILE_EXIT.noStat:
-      return new SbxError('unsupported', `cannot ${verb} ${at}: the sandbox has no stat or find`, {
+      return new SbxError('unsupported', `cannot ${verb} ${at}: the sandbox has no stat or find that works`, {
         hint: 'use an image with coreutils or busybox',
       });
     case FILE_EXIT.notFound:

@@ -1,6 +1,5 @@
 # $1 path, $2 `one`: the path itself; `all`: the entries of that directory. Prints `ok`, a newline, then records.
 path=$1
-command -v stat >/dev/null 2>&1 || exit 50
 [ -e "$path" ] || [ -L "$path" ] || missing "$path"
 if [ "$2" = one ]; then
   printf 'ok\n'

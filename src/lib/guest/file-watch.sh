@@ -13,7 +13,7 @@ case $(inotifywait --help 2>/dev/null) in
     exec inotifywait "$@" "$path"
     ;;
 esac
-command -v stat >/dev/null 2>&1 || exit 50
+stat -c %f / >/dev/null 2>&1 || exit 50
 command -v find >/dev/null 2>&1 || exit 50
 printf 'snapshots\n'
 depth=

@@ -17,8 +17,7 @@ exec 4<"$log" || exit 1
 if stat -c %s "$log" >/dev/null 2>&1; then
   measure() { stat -c %s "$log"; }
 else
-  # shellcheck disable=SC2012 # POSIX has no other way to a file's size
-  measure() { ls -nd "$log" | { read -r _ _ _ _ bytes _ && echo "$bytes"; }; }
+  measure() { wc -c <"$log"; }
 fi
 
 block=65536
@@ -99,17 +98,28 @@ alive() {
 }
 nap=0.2
 sleep 0.01 2>/dev/null || nap=1
+if read -r key _ <"/proc/$$/fdinfo/4" && [ "$key" = pos: ]; then
+  find_position() { read -r _ position <"/proc/$$/fdinfo/4"; }
+  go_on() { cat <&4; }
+else
+  # gVisor does not tell it.
+  position=$start
+  find_position() { :; }
+  go_on() {
+    from $((position / block)) | tail -c +$((position % block + 1)) | head -c $((size - position)) && position=$size
+  }
+fi
 trap 'exit 0' PIPE TERM
 while :; do
   if alive; then running=1; else running=; fi
   size=$(measure)
-  read -r _ position <"/proc/$$/fdinfo/4"
+  find_position
   if [ "$size" -lt "$position" ]; then
     exec 4<&- 4<"$log"
     position=0
   fi
   if [ "$size" -gt "$position" ]; then
-    cat <&4 || exit 0
+    go_on || exit 0
   elif [ -z "$running" ]; then
     break
   fi

@@ -14,9 +14,16 @@ done
 [ -n "$seen" ] || exit 3
 [ "$inodes" != ' ' ] || exit 0
 
-# find prints no link targets in busybox; the names here are numbers.
+# busybox's find prints no link targets, and coreutils' ls does not work in gVisor of 2022. The names here are numbers.
 # shellcheck disable=SC2012
-LC_ALL=C ls -ln /proc/[0-9]*/fd 2>/dev/null | while read -r line; do
+open_files() {
+  if ls -d / >/dev/null 2>&1; then
+    LC_ALL=C ls -ln /proc/[0-9]*/fd
+  else
+    find /proc/[0-9]*/fd -type d -printf '%p:\n' -o -printf '%p -> %l\n'
+  fi 2>/dev/null
+}
+open_files | while read -r line; do
   case $line in
     /proc/*/fd:)
       pid=${line#/proc/}

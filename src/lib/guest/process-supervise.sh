@@ -73,8 +73,7 @@ cd /
 if stat -c '%Y %s' "$dir/log" >/dev/null 2>&1; then
   measure() { stat -c '%Y %s' "$dir/log"; }
 else
-  # shellcheck disable=SC2012 # POSIX has no other way to a file's size
-  measure() { ls -nd "$dir/log" | { read -r _ _ _ _ bytes _ && echo "$(date +%s) $bytes"; }; }
+  measure() { echo "$(date +%s) $(($(wc -c <"$dir/log")))"; }
 fi
 
 # Two index lines become one in the older three quarters.
@@ -109,10 +108,25 @@ sample() {
 ) >/dev/null 5>&- &
 sampler=$!
 
+# How often a process was killed for want of memory into $kills, where the kernel tells.
+count_kills() {
+  kills=
+  for file in /sys/fs/cgroup/memory.events /sys/fs/cgroup/memory/memory.oom_control; do
+    [ -r "$file" ] || continue
+    while read -r key count; do [ "$key" != oom_kill ] || kills=$count; done <"$file"
+  done
+}
+
+count_kills
+before=$kills
 sh "$0" launch 3>&1 5>&-
 code=$?
 
 kill "$sampler" 2>/dev/null
+if [ $code = 137 ]; then
+  count_kills
+  [ "$kills" = "$before" ] || echo 'sbx: killed: the sandbox ran out of memory' >>"$dir/log"
+fi
 measure >>"$dir/index"
 echo "$code $(date +%s)" >"$dir/exit.new" && mv -f "$dir/exit.new" "$dir/exit"
 echo ended

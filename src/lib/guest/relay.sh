@@ -31,7 +31,7 @@ choose() {
 case $tool in
   perl)
     # shellcheck disable=SC2016
-    exec perl -MSocket=:DEFAULT,getaddrinfo -MErrno=ECONNREFUSED,EINTR -e '
+    exec perl -MSocket=:DEFAULT,getaddrinfo -MErrno=ECONNREFUSED,EINTR,EAGAIN -e '
       my $port = shift; my ($s, $first);
       for my $host (@ARGV) {
         my ($why, @found) = getaddrinfo($host, $port, { socktype => SOCK_STREAM });
@@ -46,17 +46,26 @@ case $tool in
       unless ($s) { print STDERR ($first || "failed"), "\n"; exit 1 }
       setsockopt($s, Socket::IPPROTO_TCP, Socket::TCP_NODELAY, 1);
       print STDERR "connected\n";
+      # Whether to try again; gVisor says EAGAIN for sockets of its host, which it should wait for.
+      sub again {
+        my ($file, $writes) = @_; my $set = "";
+        return 1 if $! == EINTR;
+        return 0 if $! != EAGAIN;
+        vec($set, fileno $file, 1) = 1;
+        select($writes ? undef : $set, $writes ? $set : undef, undef, undef);
+        return 1;
+      }
       sub carry {
         my ($from, $to) = @_; my $data;
         while (1) {
           my $n = sysread($from, $data, 65536);
-          next if !defined $n && $! == EINTR;
+          next if !defined $n && again($from, 0);
           exit 1 unless defined $n;
           return unless $n;
           my $at = 0;
           while ($at < $n) {
             my $m = syswrite($to, $data, $n - $at, $at);
-            next if !defined $m && $! == EINTR;
+            next if !defined $m && again($to, 1);
             exit 1 unless defined $m;
             $at += $m;
           }

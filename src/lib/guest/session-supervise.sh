@@ -78,8 +78,7 @@ finish() {
 if stat -c %s recording >/dev/null 2>&1; then
   measure() { stat -c %s recording; }
 else
-  # shellcheck disable=SC2012 # POSIX has no other way to a file's size
-  measure() { ls -nd recording | { read -r _ _ _ _ bytes _ && echo "$bytes"; }; }
+  measure() { wc -c <recording; }
 fi
 
 # The recording has grown by as much as 3 MiB: its last MiB stays. A reader has the old file or the new one.
@@ -204,10 +203,11 @@ elif command -v python3 >/dev/null 2>&1; then
   sh -c "$SBX_SESSION_PYTHON"
   finish $?
 else
-  # Nothing to record with. What is left behind on the terminal would keep dtach.
+  # Nothing to record with.
   : >unrecorded
   sh ./supervise shell
   finish $?
-  (sleep 1 && grep -qs "SBX_SESSION_WATCH=$SBX_SESSION_WATCH" "/proc/$PPID/environ" && kill "$PPID") \
-    </dev/null >/dev/null 2>&1 3>&- &
 fi
+# What is left behind on the terminal would keep dtach, and gVisor of 2022 does not tell it that its terminal is over.
+(sleep 1 && grep -qs "SBX_SESSION_WATCH=$SBX_SESSION_WATCH" "/proc/$PPID/environ" && kill "$PPID") \
+  </dev/null >/dev/null 2>&1 3>&- &

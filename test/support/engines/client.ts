@@ -2,6 +2,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { openTerminal, type Terminal } from '../terminal.ts';
 
 /** The built program. */
 export const bin = fileURLToPath(new URL('../../../bin/run.js', import.meta.url));
@@ -32,6 +33,8 @@ export interface EngineClient {
   /** {@link run} that has to succeed; returns what it printed. */
   must(...args: readonly string[]): string;
   start(...args: readonly string[]): Started;
+  /** On a terminal. */
+  open(...args: readonly string[]): Terminal;
   /** The same client with another engine. */
   at(host: string): EngineClient;
   /** The same client with more variables in its environment. */
@@ -75,6 +78,7 @@ function clientWith(
       return stdout;
     },
     start: (...args) => startedOf(spawn(...words(args), { env, timeout: LIMIT_MS, killSignal: 'SIGKILL' })),
+    open: (...args) => openTerminal([process.execPath, bin, ...args], { env }),
     at: (other) => clientWith(folder, { ...variables, DOCKER_HOST: other }, wrapper),
     with: (more) => clientWith(folder, { ...variables, ...more }, wrapper),
     through: (...other) => clientWith(folder, variables, other),

@@ -92,3 +92,10 @@ export interface InspectedExec {
   /** Process id on the engine's machine; 0 when it never came to be. */
   readonly Pid?: number;
 }
+
+/** A line of `GET /events`. */
+export interface EngineEvent {
+  readonly Action?: string;
+  /** Labels of the container are among the attributes. */
+  readonly Actor?: { readonly Attributes?: Readonly<Record<string, string>> };
+}

@@ -19,6 +19,8 @@ import { nameUnfinished } from './unfinished.ts';
 import { unhurried } from './unhurried.ts';
 
 const NAME_ATTEMPTS = 20;
+/** What gVisor's runtime is called everywhere. */
+const GVISOR = 'runsc';
 
 /** `create` of the contract. */
 export async function create(
@@ -78,6 +80,7 @@ async function make(
     if (inspected === undefined)
       throw new SbxError('failed', `sandbox '${name}' was removed while it was made`);
     refuseDiscarded(docker, spec, inspected);
+    refuseForeignCount(docker, spec, inspected);
     const box: Box = { ...boxOf(docker, inspected), name };
     if (furnish !== undefined) maker = await (await import('./maker.ts')).attachMaker(box, call);
     const running = await startContainer(box, facts, source, call);
@@ -219,6 +222,19 @@ function refuseDiscarded(docker: Docker, { limits }: CreateSpec, { HostConfig }:
     backend: docker.name,
     hint: 'see its warnings: docker info',
   });
+}
+
+/** gVisor runs the processes of a sandbox in threads of its own. The engine counts these, and at the limit the sandbox breaks. */
+function refuseForeignCount(docker: Docker, { limits }: CreateSpec, { HostConfig }: Inspected): void {
+  if (limits.pids === undefined || HostConfig.Runtime !== GVISOR) return;
+  throw new SbxError(
+    'unsupported',
+    `the runtime ${GVISOR} cannot keep --pids: it would break at that limit`,
+    {
+      backend: docker.name,
+      hint: 'leave out --pids; --memory bounds processes too',
+    },
+  );
 }
 
 function taken(docker: Docker, name: string, cause: unknown): SbxError {

@@ -158,7 +158,7 @@ function follow(
   const say = async (line: string) => {
     await output.greeted;
     if (over) return;
-    // The watcher on the command's own input is of the command's group, and would be stopped with it.
+    // Without setsid the watcher on the command's own input is of the command's group, and would be stopped with it.
     if (line === 'STOP' || watcher !== undefined) (await control()).say(line);
     else if (connection.writable) connection.write(`${line}\n`);
   };

@@ -24,6 +24,7 @@ export async function refuseGone(sandbox: Sandbox, call: Call): Promise<void> {
     if (call.signal.aborted || (error instanceof SbxError && error.retryable)) return;
     if (error instanceof SbxError && error.code === 'not_found') {
       throw new SbxError('failed', `sandbox '${sandbox.name}' was removed; its forwards are closed`, {
+        hint: 'see what there is: sbx ls --all',
         cause: error,
       });
     }

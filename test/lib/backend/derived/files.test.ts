@@ -133,7 +133,7 @@ describe.each(['gnu', 'busybox'] as const)('with the programs of %s', (family) =
     await expect(one.stat('a\0b', call)).rejects.toMatchObject({ code: 'usage' });
     // busybox finds its own programs without any file.
     if (family === 'gnu')
-      await expect(files({ without: ['stat'] }).stat('f', call)).rejects.toMatchObject({
+      await expect(files({ without: ['stat', 'find'] }).stat('f', call)).rejects.toMatchObject({
         code: 'unsupported',
       });
   });
@@ -252,3 +252,20 @@ describe.each(['gnu', 'busybox'] as const)('with the programs of %s', (family) =
     await expect(watching).rejects.toMatchObject({ code: 'not_found' });
   });
 });
+
+requireOrSkip(hasFamily('gnu'), 'programs of gnu')(
+  'find makes up for a stat that does not work, as in gVisor',
+  async () => {
+    writeFileSync(join(folder, 'f'), 'text', { mode: 0o641 });
+    mkdirSync(join(folder, 'd'));
+    symlinkSync('f', join(folder, 'd', 'l'));
+    symlinkSync('to\nwhere ', join(folder, 'd', 'odd\nname'));
+    const [whole, lame] = [{}, { without: ['stat'] }].map((options) =>
+      deriveFiles(guestShell('gnu', folder, options)),
+    );
+    for (const path of ['f', 'd', 'd/l', '/dev/null', '/'])
+      expect(await lame?.stat(path, call)).toEqual(await whole?.stat(path, call));
+    const list = async (files: typeof whole) => files && (await Array.fromAsync(files.list('d', call)));
+    expect(await list(lame)).toEqual(await list(whole));
+  },
+);
