@@ -9,5 +9,6 @@ describeConformance({
   create: async () => backend,
   dispose: close,
   unavailable,
+  lacks: ['staying paused'],
   otherUser: process.getuid?.() === 0 ? { user: 'nobody', uid: 65_534 } : undefined,
 });

@@ -43,6 +43,7 @@ export interface ConformanceOptions {
  * the nc of busybox is there otherwise. `dtach`: what keeps sessions. `memory per command`: one that takes too much ends alone,
  * and not its sandbox. Of the kernel: `signal masks`, `working folders`: `/proc/PID/status` and `/proc/PID/cwd` have them;
  * `window changes`: a program hears of its terminal's new size; `orphaned groups`: TSTP does not stop what nobody would continue.
+ * `staying paused`: using a paused sandbox is refused, and does not wake it.
  */
 export type Feature =
   | 'device paths'
@@ -56,7 +57,8 @@ export type Feature =
   | 'signal masks'
   | 'working folders'
   | 'window changes'
-  | 'orphaned groups';
+  | 'orphaned groups'
+  | 'staying paused';
 
 /** One backend under test. */
 export interface Harness extends ConformanceOptions {

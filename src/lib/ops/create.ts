@@ -25,6 +25,8 @@ export interface CreateRequest {
   readonly repo?: RepoSource | undefined;
   /** Shell commands that run in order before the main command. */
   readonly setup: readonly string[];
+  /** What else is put in after them. */
+  readonly furnish?: Furnish | undefined;
   readonly wait: readonly WaitCondition[];
   readonly waitTimeoutMs: number;
   /** Use the one of this name if there is one. */
@@ -64,10 +66,11 @@ export async function createSandbox(
   if (present !== undefined) return reuse(present, request, tools, call);
   const repo = request.repo === undefined ? undefined : await prepare(request.repo, tools.git, call);
   let furnishing: string | undefined;
-  const furnishes = repo !== undefined || request.setup.length > 0;
+  const furnishes = repo !== undefined || request.setup.length > 0 || request.furnish !== undefined;
   const fill = async (sandbox: Sandbox) => {
     furnishing = sandbox.name;
     await furnish(sandbox, request, repo, tools, call);
+    await request.furnish?.(sandbox);
     furnishing = undefined;
   };
   let sandbox: Sandbox;

@@ -1,5 +1,5 @@
 /** Makes a sandbox of what a client asked for. */
-import type { Backend, Call, CreateSpec } from '../backend/contract.ts';
+import type { Backend, Call, CreateSpec, Furnish, Sandbox } from '../backend/contract.ts';
 import type { GivenOption } from '../backend/need.ts';
 import { checkArgv, checkCreateSpec } from '../backend/spec.ts';
 import { SbxError } from '../errors.ts';
@@ -26,14 +26,13 @@ const NO_IMAGE = 'host';
 
 /**
  * Makes it and writes its record. The name is taken first, so that a server that dies meanwhile knows what to look for.
- * @param env what the server itself adds to the environment.
  * @throws HttpRefusal 400 for what cannot be asked for, 409 for a taken name, 422 when the making fails: nothing stays.
  */
 export async function create(
   daemon: Daemon,
   body: CreateBody,
   call: Call,
-  env: Readonly<Record<string, string>> = {},
+  { env = {}, furnish }: CreateExtras = {},
 ): Promise<SandboxRecord> {
   const { settings, rows, now } = daemon;
   const driver = body.driver || settings.driver;
@@ -53,12 +52,6 @@ export async function create(
   const { spec, given } = wanted(body, { id, name, image, labels, env: environment, limits });
   const repo = repoOf(body);
   if (!rows.reserve({ id, name, driver })) throw new HttpRefusal(409, `the name '${name}' is taken`);
-  try {
-    await make(daemon, backend, { spec, given, repo, setup: body.setup ?? [] }, call);
-  } catch (error) {
-    rows.remove(id);
-    throw error;
-  }
   const at = now().toISOString();
   const record: SandboxRecord = {
     id,
@@ -78,8 +71,31 @@ export async function create(
     workdir: spec.workdir ?? WORKDIR,
     ...(spec.command === undefined ? {} : { command: spec.command }),
   };
+  const fill =
+    furnish === undefined
+      ? undefined
+      : async (sandbox: Sandbox) => {
+          const half = { ...record, making: true } as const;
+          rows.put(half);
+          using _ = daemon.fleet.lend(id, sandbox);
+          await furnish(half);
+        };
+  try {
+    await make(daemon, backend, { spec, given, repo, setup: body.setup ?? [], furnish: fill }, call);
+  } catch (error) {
+    rows.remove(id);
+    throw error;
+  }
   rows.put(record);
   return record;
+}
+
+/** What a client cannot ask for in a body. */
+export interface CreateExtras {
+  /** What the server itself adds to the environment. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Puts into the sandbox what its main command needs. Until it resolves the sandbox is half made. */
+  readonly furnish?: (record: SandboxRecord) => Promise<void>;
 }
 
 function defaultImage(backend: Backend, { settings }: Daemon): string | undefined {
@@ -166,6 +182,7 @@ interface Making {
   readonly given: readonly GivenOption[];
   readonly repo: RepoSource | undefined;
   readonly setup: readonly string[];
+  readonly furnish: Furnish | undefined;
 }
 
 async function make(daemon: Daemon, backend: Backend, making: Making, call: Call): Promise<void> {

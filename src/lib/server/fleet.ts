@@ -35,6 +35,8 @@ export interface Fleet {
   use(ref: string, call: Call): Promise<Use>;
   /** Like {@link use}, in whatever state it is: nothing is woken. */
   look(ref: string, call: Call): Promise<Use>;
+  /** Uses of a half-made sandbox get this handle, until it is disposed: its backend gives out no other. */
+  lend(id: string, half: Sandbox): Disposable;
   start(ref: string, call: Call): Promise<SandboxRecord>;
   stop(ref: string, call: Call): Promise<SandboxRecord>;
   pause(ref: string, call: Call): Promise<SandboxRecord>;
@@ -56,6 +58,7 @@ export function openFleet(options: FleetOptions): Fleet {
   const lock = keyedLock();
   /** How many use a sandbox at this moment. */
   const uses = new Map<string, number>();
+  const halves = new Map<string, Sandbox>();
 
   const get = (ref: string): SandboxRecord => {
     const record = rows.find(ref);
@@ -70,6 +73,8 @@ export function openFleet(options: FleetOptions): Fleet {
   const touch = (id: string) => void rows.change(id, { lastActivityAt: now().toISOString() });
   /** The sandbox of a record; one that its backend does not know has vanished. */
   const find = async (record: SandboxRecord, call: Call): Promise<Sandbox> => {
+    const half = halves.get(record.id);
+    if (half !== undefined) return half;
     const backend = await options.backend(record.driver);
     try {
       return await backend.get(record.name, call);
@@ -136,7 +141,8 @@ export function openFleet(options: FleetOptions): Fleet {
           const record = get(id);
           if (record.status === 'stopped') throw new HttpRefusal(409, 'sandbox is stopped; start it first');
           if (record.status === 'vanished') throw vanished();
-          return run(record, call);
+          const half = halves.get(id);
+          return half === undefined ? run(record, call) : { record, sandbox: half };
         }),
       ),
     look: (ref, call) =>
@@ -144,6 +150,10 @@ export function openFleet(options: FleetOptions): Fleet {
         const record = get(id);
         return { record, sandbox: await find(record, call) };
       }),
+    lend(id, half) {
+      halves.set(id, half);
+      return { [Symbol.dispose]: () => void halves.delete(id) };
+    },
     start: (ref, call) => {
       const { id } = get(ref);
       return lock.run(id, async () => (await run(get(id), call)).record);

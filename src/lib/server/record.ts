@@ -39,6 +39,8 @@ export interface SandboxRecord {
   readonly egressSpendCapUsd: number;
   readonly usage: Usage;
   readonly workdir: string;
+  /** Its maker still furnishes it: nobody else sees it, and without its maker it goes. */
+  readonly making?: true;
   readonly command?: Argv;
 }
 

@@ -16,15 +16,10 @@ export function openDaemonBackend({ name, settings }: Pick<BackendOptions, 'name
     manifest,
     async create(spec, call, furnish) {
       const body = createBody(spec);
-      const record = recordOf(await api.json({ method: 'POST', path: '/sandboxes', body }, call), name);
-      const sandbox = openSandbox(api, record);
-      try {
-        await furnish?.(sandbox);
-      } catch (error) {
-        await api.json({ method: 'DELETE', path: `/sandboxes/${segment(record.id)}` }, unhurried);
-        throw error;
-      }
-      return sandbox;
+      if (furnish !== undefined)
+        return (await import('./furnish.ts')).createFurnished(api, body, furnish, call);
+      const made = await api.json({ method: 'POST', path: '/sandboxes', body }, call);
+      return openSandbox(api, recordOf(made, name));
     },
     async get(ref, call) {
       try {
@@ -72,9 +67,6 @@ export function openDaemonBackend({ name, settings }: Pick<BackendOptions, 'name
     can: {},
   };
 }
-
-/** What has been made half must go, whatever became of the call. */
-const unhurried = { signal: new AbortController().signal };
 
 function createBody(spec: CreateSpec): object {
   const { name, image, env, labels, limits, network, workdir, user, idle, command } = spec;

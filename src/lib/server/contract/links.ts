@@ -9,14 +9,18 @@ import type { Static, TSchema } from 'typebox';
 import type { Call, Running } from '../../backend/contract.ts';
 import { need } from '../../backend/need.ts';
 import { checkArgv, checkExecSpec } from '../../backend/spec.ts';
+import { SbxError } from '../../errors.ts';
 import { type FrameLink, frameLink } from '../../transport/frame-link.ts';
 import { joinStreams } from '../../transport/join.ts';
 import { FRAMES, LINK_ERRORS, LINK_INPUT, LINK_OUTPUT } from '../../wire/links.ts';
+import { create } from '../create.ts';
 import type { Daemon } from '../daemon.ts';
 import type { Use } from '../fleet.ts';
 import { checker } from '../http/body.ts';
 import { failureOf, HttpRefusal } from '../http/refusal.ts';
 import type { UpgradeExchange, UpgradeRoute } from '../http/route.ts';
+import type { SandboxRecord } from '../record.ts';
+import { type CreateBody, createBody } from '../shapes.ts';
 import { attachArgs, dialArgs, execArgs, isResize, isSignal } from './calls.ts';
 
 type Message = Readonly<Record<string, unknown>>;
@@ -25,7 +29,52 @@ type Message = Readonly<Record<string, unknown>>;
 const GRACE_MS = 2000;
 
 export function contractLinks(daemon: Daemon): UpgradeRoute[] {
-  return [execLink(daemon), dialLink(daemon), attachLink(daemon)];
+  return [createLink(daemon), execLink(daemon), dialLink(daemon), attachLink(daemon)];
+}
+
+/**
+ * Messages in: `{create}` first, with the body of POST /sandboxes; then `{furnished: true}`, or `false`. Out: `{furnish: record}` once commands can run in it,
+ * and as the last one `{made: record}` or `{error, code, hint}`. The end of the link before that is the end of the sandbox.
+ */
+function createLink(daemon: Daemon): UpgradeRoute {
+  const check = checker(createBody);
+  return {
+    path: '/links/create',
+    summary: 'make a sandbox that the client furnishes before its main command starts',
+    async handle(upgrade) {
+      asksForFrames(upgrade);
+      const first = Promise.withResolvers<Message>();
+      const furnished = Promise.withResolvers<void>();
+      // Where the making fails before, nobody waits for it.
+      furnished.promise.catch(() => undefined);
+      const gone = new AbortController();
+      const link = accept(upgrade, (message) => {
+        first.resolve(message);
+        if (message.furnished === true) furnished.resolve();
+        if (message.furnished === false)
+          furnished.reject(new SbxError('failed', 'it could not be furnished'));
+      });
+      void link.closed.then(() => {
+        first.resolve({});
+        furnished.reject(new SbxError('interrupted', 'the client has gone'));
+        gone.abort();
+      });
+      try {
+        const { create: body } = await first.promise;
+        check(body, 'create');
+        const furnish = async (record: SandboxRecord) => {
+          link.send({ furnish: record });
+          await furnished.promise;
+        };
+        const call = { signal: AbortSignal.any([gone.signal, upgrade.signal]) };
+        link.send({ made: await create(daemon, body as CreateBody, call, { furnish }) });
+      } catch (error) {
+        link.send(failureOf(error).body);
+      }
+      link.end();
+      await link.closed;
+    },
+  };
 }
 
 /**

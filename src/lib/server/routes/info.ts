@@ -4,7 +4,7 @@ import type { Daemon } from '../daemon.ts';
 import { type Route, route } from '../http/route.ts';
 
 /** What this server can do beyond the hotcell API, by name and version: clients use what they know. */
-export const EXTENSIONS: Readonly<Record<string, number>> = {};
+export const EXTENSIONS: Readonly<Record<string, number>> = { contract: 1 };
 
 export function infoRoutes({ settings, backend }: Daemon): Route[] {
   return [

@@ -1,11 +1,11 @@
-/** The records of sandboxes. A row without a status stands for one that is being made. */
+/** The records of sandboxes. A row without a status, or with `making`, stands for one that is being made. */
 import type { SandboxRecord } from '../record.ts';
 import type { Database } from './database.ts';
 
 export interface SandboxRows {
   /** Those that are made, the oldest first. */
   list(): SandboxRecord[];
-  /** By id or name. */
+  /** By id or name; one that is being furnished by its id alone, which its maker knows. */
   find(ref: string): SandboxRecord | undefined;
   /** Takes id and name before the sandbox is made. @returns false when the name is taken. */
   reserve(row: Reserved): boolean;
@@ -26,7 +26,7 @@ export interface Reserved {
 
 export function sandboxRows(db: Database): SandboxRows {
   const parse = (row: unknown) => JSON.parse((row as { record: string }).record) as SandboxRecord;
-  const isMade = ({ status }: Partial<SandboxRecord>) => status !== undefined;
+  const isMade = ({ status, making }: Partial<SandboxRecord>) => status !== undefined && making !== true;
   const all = () => db.prepare('SELECT record FROM sandbox ORDER BY made, rowid').all().map(parse);
   const rows: SandboxRows = {
     list: () => all().filter(isMade),
@@ -35,7 +35,8 @@ export function sandboxRows(db: Database): SandboxRows {
         .prepare('SELECT record FROM sandbox WHERE id = ? OR name = ? ORDER BY id = ? DESC')
         .get(ref, ref, ref);
       const record = row === undefined ? undefined : parse(row);
-      return record !== undefined && isMade(record) ? record : undefined;
+      if (record === undefined || isMade(record)) return record;
+      return record.making === true && record.id === ref ? record : undefined;
     },
     reserve(row) {
       const { changes } = db
