@@ -25,6 +25,7 @@ const FAST = [
   'src/commands/run.ts',
   'src/lib/backend/registry.ts',
   'src/lib/backends/catalog.ts',
+  'src/lib/backends/docker/index.ts',
   'src/lib/backends/local/index.ts',
   'src/lib/store/config.ts',
 ];

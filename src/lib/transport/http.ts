@@ -2,8 +2,10 @@
  * HTTP over any connection: a Unix socket, TCP, TLS, or the two ends of a program such as ssh. Connections are kept
  * for the next request. Knows no API. Failures of the connection reject with the system's error.
  */
-import * as http from 'node:http';
 import type { Duplex, Readable } from 'node:stream';
+import { type HttpHeaders, requestHead } from '../wire/http.ts';
+import { exchange } from './http-exchange.ts';
+import { idleConnections } from './http-idle.ts';
 
 /** Opens one connection; called once for each that is needed. */
 export type Connect = () => Duplex;
@@ -13,15 +15,17 @@ export interface HttpRequest {
   /** Path and query, encoded. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Sent as it is; a stream obeys back-pressure. */
+  /** Sent as it is; a stream obeys back-pressure, and is destroyed when the answer makes the rest of it needless. */
   readonly body?: string | Readable | undefined;
+  /** Makes the error of an answer's body that breaks. */
+  readonly explain?: ((error: Error) => Promise<Error>) | undefined;
 }
 
 export interface HttpAnswer {
   readonly status: number;
   /** Names in lower case. */
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Must be read or destroyed. Fails when the connection ends before it does. */
+  readonly headers: HttpHeaders;
+  /** In the pieces that came, not joined. Must be read or destroyed. Fails when the connection ends before it does. */
   readonly body: Readable;
 }
 
@@ -33,73 +37,48 @@ export type HttpUpgrade =
 export interface HttpClient {
   /** Resolves with the head of the answer, whatever its status. An aborted signal rejects, and breaks the body. */
   request(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer>;
-  /** The same for a large answer to a request without a body. @param explain makes the error of a body that breaks. */
-  download(
-    request: HttpRequest,
-    signal: AbortSignal,
-    explain: (error: unknown) => Promise<Error>,
-  ): Promise<HttpAnswer>;
   /** Asks for the raw connection (`Upgrade: tcp`), whose directions end apart. */
   upgrade(request: HttpRequest, signal: AbortSignal): Promise<HttpUpgrade>;
   /** Closes the connections that are idle. */
   close(): void;
 }
 
-/** How long an idle connection is kept, in milliseconds: less than servers wait. */
-const KEEP_MS = 4000;
-
 /** A client whose requests go over connections made by `connect`. @param host the value of the Host header. */
 export function httpClient(connect: Connect, host: string): HttpClient {
-  const agent = new http.Agent({ keepAlive: true, timeout: KEEP_MS });
-  agent.createConnection = () => connect();
-  const start = (request: HttpRequest, own: boolean, signal: AbortSignal) =>
-    http.request({
-      ...{ method: request.method, path: request.path, agent, signal },
-      headers: { host, ...(own ? { connection: 'Upgrade', upgrade: 'tcp' } : {}), ...headersOf(request) },
+  const idle = idleConnections();
+  const send = async (request: HttpRequest, upgrade: boolean, signal: AbortSignal): Promise<HttpUpgrade> => {
+    signal.throwIfAborted();
+    const head = headOf(request, host, upgrade);
+    const options = { head, request, upgrade, signal, keep: idle.keep };
+    const kept = idle.take();
+    const first = exchange(kept ?? connect(), options);
+    const isQuestion = request.method === 'GET' || request.method === 'HEAD';
+    if (kept === undefined || !isQuestion || request.body !== undefined) return first.outcome;
+    return first.outcome.catch((error: unknown) => {
+      // One that was closed while it lay idle may be noticed only now; it is asked again, once.
+      if (first.isAnswered() || signal.aborted) throw error;
+      return exchange(connect(), options).outcome;
     });
-  const send = (outgoing: http.ClientRequest, body: HttpRequest['body'], reject: (error: Error) => void) => {
-    if (body === undefined || typeof body === 'string') {
-      outgoing.end(body);
-      return;
-    }
-    body.once('error', (error) => {
-      outgoing.destroy(error);
-      reject(error);
-    });
-    body.pipe(outgoing);
   };
   return {
-    request: (request, signal) =>
-      new Promise((resolve, reject) => {
-        const outgoing = start(request, false, signal);
-        outgoing.once('response', (answer) => resolve(answerOf(answer)));
-        outgoing.on('error', reject);
-        send(outgoing, request.body, reject);
-      }),
-    download: async (request, signal, explain) =>
-      (await import('./http-download.ts')).download(connect, host, request, signal, explain),
-    upgrade: (request, signal) =>
-      new Promise((resolve, reject) => {
-        const outgoing = start(request, true, signal);
-        outgoing.once('response', (answer) => resolve({ upgraded: false, answer: answerOf(answer) }));
-        outgoing.once('upgrade', (_answer, connection: Duplex, first: Buffer) => {
-          connection.allowHalfOpen = true;
-          if (first.length > 0) connection.unshift(first);
-          resolve({ upgraded: true, connection });
-        });
-        outgoing.on('error', reject);
-        send(outgoing, request.body, reject);
-      }),
-    close: () => agent.destroy(),
+    async request(request, signal) {
+      const outcome = await send(request, false, signal);
+      if (outcome.upgraded) throw new Error('upgraded unasked');
+      return outcome.answer;
+    },
+    upgrade: (request, signal) => send(request, true, signal),
+    close: idle.close,
   };
 }
 
-function headersOf({ body, headers }: HttpRequest): Record<string, string> {
-  return typeof body === 'string'
-    ? { 'content-length': String(Buffer.byteLength(body)), ...headers }
-    : { ...headers };
+function headOf({ method, path, headers, body }: HttpRequest, host: string, upgrade: boolean): string {
+  const asks = upgrade ? { connection: 'Upgrade', upgrade: 'tcp' } : {};
+  return requestHead(method, path, { host, ...framingOf(method, body), ...asks, ...headers });
 }
 
-function answerOf(answer: http.IncomingMessage): HttpAnswer {
-  return { status: answer.statusCode ?? 0, headers: answer.headers, body: answer };
+/** The header that tells where the body ends. */
+function framingOf(method: HttpRequest['method'], body: HttpRequest['body']): Record<string, string> {
+  if (typeof body === 'string') return { 'content-length': String(Buffer.byteLength(body)) };
+  if (body !== undefined) return { 'transfer-encoding': 'chunked' };
+  return method === 'POST' || method === 'PUT' ? { 'content-length': '0' } : {};
 }

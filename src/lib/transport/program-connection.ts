@@ -78,19 +78,6 @@ class ProgramConnection extends Duplex {
     done(error);
   }
 
-  /** For who keeps connections: what a socket has, and a program need not. */
-  setKeepAlive(): this {
-    return this;
-  }
-
-  setNoDelay(): this {
-    return this;
-  }
-
-  setTimeout(): this {
-    return this;
-  }
-
   ref(): this {
     this.#child.ref();
     for (const pipe of this.#pipes()) pipe.ref();

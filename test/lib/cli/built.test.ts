@@ -1,6 +1,9 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { openSync } from 'node:fs';
+import { mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -60,19 +63,53 @@ describe('the built bin', () => {
   });
 
   it('loads no streams, sockets or terminals before they are needed', async () => {
-    const hook = `process.on('exit', () => process.getBuiltinModule('node:fs').writeSync(2, process.moduleLoadList.join('\\n')));`;
-    const child = spawn(
-      process.execPath,
-      ['--import', `data:text/javascript,${encodeURIComponent(hook)}`, bin, 'version'],
-      {
-        stdio: ['ignore', openSync('/dev/null', 'w'), 'pipe'],
-        env: { PATH: process.env.PATH },
-      },
-    );
-    if (child.stderr === null) throw new Error('no stderr');
-    const loaded = (await text(child.stderr)).split('\n');
+    const loaded = await builtinsOf(['version']);
     expect(loaded.length).toBeGreaterThan(20);
     const slow = ['net', 'tty', 'readline', 'internal/fs/promises', 'child_process', 'worker_threads'];
-    expect(loaded.filter((name) => slow.includes(name.replace('NativeModule ', '')))).toEqual([]);
+    expect(loaded.filter((name) => slow.includes(name))).toEqual([]);
+  });
+
+  it('lists on docker by one question, without the HTTP of node, TLS, names of hosts or programs', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sbx-built-'));
+    const path = join(folder, 'sock');
+    const asked: (string | undefined)[] = [];
+    const engine = createServer((request, response) => {
+      asked.push(request.url);
+      response.setHeader('Api-Version', '1.41').end('[]');
+    });
+    try {
+      await new Promise<void>((resolve) => engine.listen(path, resolve));
+      writeFileSync(join(folder, 'config.json'), '{"backends":{"engine":{"type":"docker"}}}', {
+        mode: 0o600,
+      });
+      const loaded = await builtinsOf(['ls', '--backend', 'engine'], {
+        SBX_CONFIG_DIR: folder,
+        SBX_STATE_DIR: join(folder, 'state'),
+        DOCKER_HOST: `unix://${path}`,
+      });
+      expect(asked).toEqual([expect.stringMatching(/^\/containers\/json\?/)]);
+      expect(loaded).toContain('net');
+      const slow = ['http', '_http_client', 'https', 'tls', 'dns', 'child_process', 'internal/fs/promises'];
+      expect(loaded.filter((name) => slow.includes(name))).toEqual([]);
+    } finally {
+      engine.close().closeAllConnections();
+      rmSync(folder, { recursive: true });
+    }
   });
 });
+
+/** The built-in modules that the bin loads with `args`, beyond what node needs to start. */
+async function builtinsOf(args: string[], env: Record<string, string> = {}): Promise<string[]> {
+  const hook = `process.on('exit', () => process.getBuiltinModule('node:fs').writeSync(2, process.moduleLoadList.join('\\n')));`;
+  const child = spawn(
+    process.execPath,
+    ['--import', `data:text/javascript,${encodeURIComponent(hook)}`, bin, ...args],
+    {
+      stdio: ['ignore', openSync('/dev/null', 'w'), 'pipe'],
+      env: { PATH: process.env.PATH, ...env },
+    },
+  );
+  if (child.stderr === null) throw new Error('no stderr');
+  const loaded = (await text(child.stderr)).split('\n');
+  return loaded.map((name) => name.replace('NativeModule ', ''));
+}

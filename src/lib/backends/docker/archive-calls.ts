@@ -11,7 +11,6 @@ export async function readArchive(box: Box, path: string, call: Call): Promise<R
       method: 'GET',
       path: `/containers/${segment(box.container)}/archive`,
       query: { path },
-      large: true,
       what: `read ${path} in sandbox '${box.name}'`,
     },
     call,

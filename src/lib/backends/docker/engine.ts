@@ -20,8 +20,6 @@ export interface EngineRequest {
   readonly body?: object | undefined;
   readonly stream?: Readable | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** The answer may be many megabytes. Its pieces are not joined, and it fails as `unreachable`. */
-  readonly large?: boolean | undefined;
   /** What is tried, for the message of a failure: `cannot WHAT: …`. */
   readonly what: string;
   /**
@@ -157,13 +155,8 @@ export function openEngine(options: AddressOptions): Engine {
     broken: failure,
     async send(request, call) {
       const sent = await httpRequest(request, call);
-      const answer = await attempt(
-        (http, signal) =>
-          request.large === true
-            ? http.download(sent, signal, (error) => failure(error, call))
-            : http.request(sent, signal),
-        call,
-      );
+      const explain = (error: unknown) => failure(error, call);
+      const answer = await attempt((http, signal) => http.request({ ...sent, explain }, signal), call);
       if (negotiated === undefined) {
         const both = await agreed(answer);
         negotiated = Promise.resolve(both);

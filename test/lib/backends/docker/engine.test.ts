@@ -73,7 +73,8 @@ test('an address that takes connections and never answers is given up, unless a 
   await serve((request, response) => {
     asked++;
     response.setHeader('Api-Version', '1.41');
-    if (request.url === '/_ping' && answers.length === 1) response.end('OK');
+    // A connection that is kept has a timer of its own.
+    if (request.url === '/_ping' && answers.length === 1) response.setHeader('Connection', 'close').end('OK');
     else answers.push(response);
   });
   const list = { method: 'GET', path: '/slow', what: 'ask', first: true } as const;
