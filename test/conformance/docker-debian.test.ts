@@ -1,4 +1,4 @@
-import { dockerWith } from './docker-engine.ts';
+import { dockerWith, lacking } from './docker-engine.ts';
 import { describeConformance } from './index.ts';
 
 const { backend, unavailable } = await dockerWith('sbx-test/debian-dtach');
@@ -9,6 +9,6 @@ describeConformance({
   create: async () => backend,
   unavailable,
   otherUser: { user: 'nobody', uid: 65_534 },
-  lacks: ['exit signals', 'ipv6'],
-  timeout: 30_000,
+  lacks: lacking,
+  timeout: 60_000,
 });

@@ -2,7 +2,13 @@
 import type { Backend } from '../../src/lib/backend/contract.ts';
 import { openEngine } from '../../src/lib/backends/docker/engine.ts';
 import { openDockerBackend } from '../../src/lib/backends/docker/index.ts';
-import { call } from './harness.ts';
+import { call, type Feature } from './harness.ts';
+
+/** What no engine has; and Podman loses output of a command that leaves input unread. */
+export const lacking: readonly Feature[] = [
+  ...(['exit signals', 'ipv6'] as const),
+  ...(process.env.SBX_TEST_ENGINE === 'podman' ? (['unread input'] as const) : []),
+];
 
 /**
  * Opens the engine that SBX_TEST_DOCKER names, never a developer's own; `unavailable` says why there is none.

@@ -1,4 +1,4 @@
-import { dockerWith } from './docker-engine.ts';
+import { dockerWith, lacking } from './docker-engine.ts';
 import { describeConformance, type Feature } from './index.ts';
 
 const { backend, unavailable } = await dockerWith('sbx-test/debian-dtach', 'runsc');
@@ -11,6 +11,6 @@ describeConformance({
   create: async () => backend,
   unavailable,
   otherUser: { user: 'nobody', uid: 65_534 },
-  lacks: ['exit signals', 'ipv6', 'memory per command', ...unknown],
+  lacks: [...lacking, 'memory per command', ...unknown],
   timeout: 30_000,
 });

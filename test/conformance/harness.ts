@@ -44,6 +44,7 @@ export interface ConformanceOptions {
  * and not its sandbox. Of the kernel: `signal masks`, `working folders`: `/proc/PID/status` and `/proc/PID/cwd` have them;
  * `window changes`: a program hears of its terminal's new size; `orphaned groups`: TSTP does not stop what nobody would continue.
  * `staying paused`: using a paused sandbox is refused, and does not wake it.
+ * `unread input`: a command may leave input unread and loses none of its output.
  */
 export type Feature =
   | 'device paths'
@@ -58,7 +59,8 @@ export type Feature =
   | 'working folders'
   | 'window changes'
   | 'orphaned groups'
-  | 'staying paused';
+  | 'staying paused'
+  | 'unread input';
 
 /** One backend under test. */
 export interface Harness extends ConformanceOptions {

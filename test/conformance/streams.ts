@@ -114,7 +114,8 @@ export function streamsConformance(h: Harness): void {
     const { stdout, exit } = await run(await h.shared(), ['head', '-c', '3'], {
       input: Buffer.alloc(8 * MIB, 'x'),
     });
-    expect([stdout.toString(), exit]).toEqual(['xxx', { code: 0 }]);
+    expect(exit).toEqual({ code: 0 });
+    if (h.lacks?.includes('unread input') !== true) expect(stdout.toString()).toBe('xxx');
   });
 
   test('a command that closed its input goes on', async () => {

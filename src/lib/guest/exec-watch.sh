@@ -17,10 +17,9 @@ sbx_watch() {
   exit 0
 }
 # The command has a group of its own as soon as it runs; until then there is only itself.
-# dash wants the "--", busybox does not take it.
+# In this form: with `-s` dash wants a "--", which busybox complains of after it has sent the signal.
 sbx_group() {
-  kill -s "$1" -- "-$sbx_self" 2> /dev/null || kill -s "$1" "-$sbx_self" 2> /dev/null ||
-    kill -s "$1" "$sbx_self" 2> /dev/null
+  kill "-$1" "-$sbx_self" 2> /dev/null || kill "-$1" "$sbx_self" 2> /dev/null
 }
 # TERM, and KILL after as many tenths of a second.
 sbx_terminate() {

@@ -4,6 +4,12 @@
 
 say() { printf '%s: %s\n' "$kind" "$*" >&2; }
 
+# unable WHY: this machine cannot run the engine. 77 says so to whoever started us, and is no failure.
+unable() {
+  say "does not run on this machine: $*"
+  exit 77
+}
+
 usage() {
   echo "usage: $kind.sh [--images NAME,…] [--cache FOLDER] [--runtime NAME] [--size SIZE] [--tls FOLDER] WORK [COMMAND…]" >&2
   exit 2
@@ -45,14 +51,9 @@ take() {
   [ -z "$size" ] || mount -t tmpfs -o "size=$size" none "$run/data"
 }
 
-# kill_matching TEXT: those that have it among their arguments.
+# kill_matching TEXT: those that have it among their arguments. Process 1 may take its time to forget the dead.
 kill_matching() {
-  local pid
-  while pid=$(pgrep --full --oldest --runstates D,I,R,S,T -- "$1"); do
-    kill -KILL "$pid" 2>/dev/null || true
-    # Until it is gone.
-    tail --pid "$pid" -s 0.05 -f /dev/null
-  done
+  while pkill -KILL --full --runstates D,I,R,S,T -- "$1"; do sleep 0.05; done
 }
 
 # kill_cgroup NAME: everything in it, frozen or not, and itself, in all hierarchies.
@@ -177,6 +178,9 @@ finish() {
   exit "$status"
 }
 
+# probe IMAGE: whether the engine that has started is of use; podman.sh has more to say.
+probe() { :; }
+
 # What the lines of stdin say, until it ends.
 serve() {
   local line
@@ -218,6 +222,7 @@ main() {
   trap 'exit 130' INT TERM HUP
   start
   for name in "${names[@]}"; do load "$name" >/dev/null; done
+  probe "sbx-test/${names[0]}"
   say "$about; unix://$run/sock; images ${names[*]/#/sbx-test/}"
   if [ ${#command[@]} -eq 0 ]; then
     serve

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Podman's service as an engine of its own for tests, like docker.sh, which see: same arguments but --tls, same images. Of one
-# that was killed with -9, podman's rules of networks may stay.
+# that was killed with -9, podman's rules of networks may stay. Ends with 77, and says why, where podman starts no container.
 set -euo pipefail
 # shellcheck disable=SC2034 # for engine.sh
 kind=podman private=(/run/runc /run/netns /run/cni /var/lib/cni /run/libpod /var/lib/containers)
@@ -35,13 +35,20 @@ END
 start() {
   if [ ! -e "$run/subnet" ] && ! network_up; then say 'this kernel gives no bridge: containers have no network but none and host'; fi
   settings
-  CONTAINERS_CONF=$run/containers.conf podman --root "$run/data" --runroot "$run/run" --tmpdir "$run/tmp" --runtime "$(command -v "$runtime")" \
+  # It leaves imported images among the temporary files, and where it was started a file for a command that ran out of memory.
+  env --chdir "$run" TMPDIR="$run" CONTAINERS_CONF="$run/containers.conf" \
+    podman --root "$run/data" --runroot "$run/run" --tmpdir "$run/tmp" --runtime "$(command -v "$runtime")" \
     system service --time=0 "unix://$run/sock" </dev/null >>"$run/log" 2>&1 9>&- &
   daemon=$!
   # Or bash tells everybody how it ended.
   disown
-  await "$run/log"
+  await "$run/log" || unable 'its service does not come up'
   about=$(docker_ version --format 'podman {{.Server.Version}}, API {{.Server.APIVersion}}')
+}
+
+probe() {
+  local answer
+  answer=$(docker_ run --rm "$1" sh -c 'echo works' 2>&1) || unable "a container does not start: $answer"
 }
 
 clean() {

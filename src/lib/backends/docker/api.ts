@@ -40,6 +40,7 @@ export interface ContainerConfig {
 export interface HostConfig {
   readonly NanoCpus?: number;
   readonly Memory?: number;
+  readonly MemorySwap?: number;
   readonly PidsLimit?: number | null;
   readonly NetworkMode?: string;
   readonly Runtime?: string;

@@ -142,7 +142,7 @@ async function addContainer(docker: Docker, { spec, source, facts, name, waits }
     )) as { readonly Id: string };
     return made.Id;
   } catch (error) {
-    if (error instanceof SbxError && error.code === 'conflict') throw taken(docker, spec.name ?? name, error);
+    if (await isTaken(docker, name, error)) throw taken(docker, spec.name ?? name, error);
     throw withHint(error, spec);
   }
 }
@@ -181,14 +181,25 @@ export async function renameContainer(box: Box, name: string, call: Call): Promi
       call,
     );
   } catch (error) {
-    if (error instanceof SbxError && error.code === 'conflict') throw taken(box.docker, name, error);
+    if (await isTaken(box.docker, name, error)) throw taken(box.docker, name, error);
     throw error;
   }
 }
 
+/** Whether `error` says that somebody has the name. Podman has one status for that and for any other failure. */
+async function isTaken(docker: Docker, name: string, error: unknown): Promise<boolean> {
+  if (!(error instanceof SbxError)) return false;
+  if (error.code === 'conflict') return true;
+  return error.code === 'failed' && (await hasContainer(docker, name));
+}
+
 async function refuseTaken(docker: Docker, name: string, call: Call): Promise<void> {
-  const other = await inspect(docker.engine, name, call);
-  if (other?.Name === `/${name}`) throw taken(docker, name, undefined);
+  if (await hasContainer(docker, name, call)) throw taken(docker, name, undefined);
+}
+
+async function hasContainer(docker: Docker, name: string, call: Call = unhurried): Promise<boolean> {
+  const found = await inspect(docker.engine, name, call);
+  return found?.Name === `/${name}`;
 }
 
 /** The engine wants two characters. */
@@ -209,8 +220,18 @@ function refuseOwnLabels(docker: Docker, labels: CreateSpec['labels']): void {
   });
 }
 
-/** Engines leave out limits that their machine cannot keep, with a warning; here they are refused. */
-function refuseDiscarded(docker: Docker, { limits }: CreateSpec, { HostConfig }: Inspected): void {
+/** Engines leave out limits that their machine cannot keep, with a warning, and Podman any runtime; here they are refused. */
+function refuseDiscarded(docker: Docker, { limits, runtime }: CreateSpec, { HostConfig }: Inspected): void {
+  if (runtime !== undefined && HostConfig.Runtime !== runtime) {
+    throw new SbxError(
+      'unsupported',
+      `the engine does not take --runtime ${runtime} for a single container`,
+      {
+        backend: docker.name,
+        hint: 'Podman has one runtime for all: name it in its containers.conf',
+      },
+    );
+  }
   const kept = {
     cpus: limits.cpus === undefined || (HostConfig.NanoCpus ?? 0) > 0,
     memory: limits.memory === undefined || HostConfig.Memory === limits.memory,

@@ -46,16 +46,19 @@ export async function removeContainer(docker: Docker, id: string, call: Call): P
   } catch (error) {
     if (!(error instanceof SbxError)) throw error;
     if (error.code === 'not_found') return;
-    // Somebody else removes it at this moment.
-    if (error.code !== 'conflict') throw error;
+    if (error.code !== 'conflict' && error.code !== 'failed') throw error;
     await untilGone(docker, id, error, call);
   }
 }
 
+/** Waits for somebody else who removes it at this moment. That is a conflict to Docker; Podman has one status for all failures. */
 async function untilGone(docker: Docker, id: string, error: SbxError, call: Call): Promise<void> {
   const end = performance.now() + PATIENCE_MS;
-  while ((await inspect(docker.engine, id, call)) !== undefined) {
-    if (performance.now() > end) throw error;
+  for (;;) {
+    const found = await inspect(docker.engine, id, call);
+    if (found === undefined) return;
+    const isGoing = error.code === 'conflict' || found.State.Status === 'removing';
+    if (!isGoing || performance.now() > end) throw error;
     await pause(LOOK_MS);
   }
 }

@@ -15,7 +15,7 @@ export interface EngineRequest {
   readonly method: HttpRequest['method'];
   /** Below the version, such as `/containers/json`; parts of it are encoded by {@link segment}. */
   readonly path: string;
-  readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
+  readonly query?: Readonly<Record<string, QueryValue | undefined>> | undefined;
   /** Sent as JSON, a stream as a tar. */
   readonly body?: object | undefined;
   readonly stream?: Readable | undefined;
@@ -28,6 +28,9 @@ export interface EngineRequest {
    */
   readonly first?: boolean | undefined;
 }
+
+/** A list is given value by value, each under the same name. */
+type QueryValue = string | number | boolean | readonly string[];
 
 /** An engine, spoken to in the newest version that both know. */
 export interface Engine {
@@ -234,9 +237,10 @@ function hostOf(address: EngineAddress): string {
 }
 
 function queryOf(query: EngineRequest['query'] = {}): string {
-  const pairs = Object.entries(query).filter((entry) => entry[1] !== undefined);
-  if (pairs.length === 0) return '';
-  return `?${pairs.map(([key, value]) => `${key}=${encodeURIComponent(String(value))}`).join('&')}`;
+  const pairs = Object.entries(query).flatMap(([key, value]) =>
+    [value ?? []].flat().map((each) => `${key}=${encodeURIComponent(String(each))}`),
+  );
+  return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
 }
 
 /** What `body` says, as far as `limit` bytes go. */

@@ -15,6 +15,7 @@ import { type Control, startControl } from './exec-control.ts';
 import { exitOf } from './exec-exit.ts';
 import { type ExecOutput, execOutput } from './exec-output.ts';
 import { untilOver } from './exec-over.ts';
+import { inspect } from './find.ts';
 import { unhurried } from './unhurried.ts';
 
 /** After one of these the end of the command is the end of what it left behind: background jobs of a shell ignore INT. */
@@ -71,21 +72,14 @@ export async function attach(box: Box, body: object, call: Call): Promise<Attach
   } catch (error) {
     if (!(error instanceof SbxError)) throw error;
     if (error.code === 'not_found') throw missing(box.docker, box.name, error);
-    if (error.code === 'conflict') throw notRunning(box, await stateNow(box), error);
+    // Podman has one status for a sandbox that does not run and for any other failure.
+    if (error.code !== 'conflict' && error.code !== 'failed') throw error;
+    const found = await inspect(engine, box.container, unhurried);
+    if (found === undefined) throw missing(box.docker, box.name, error);
+    const { Running, Status = '' } = found.State;
+    if (error.code === 'conflict' || Running !== true) throw notRunning(box, Status, error);
     throw error;
   }
-}
-
-async function stateNow(box: Box): Promise<string> {
-  const { engine } = box.docker;
-  const path = `/containers/${segment(box.container)}/json`;
-  const found = await engine
-    .json({ method: 'GET', path, what: `look at sandbox '${box.name}'` }, unhurried)
-    .catch((error: unknown) => {
-      if (error instanceof SbxError && error.code === 'not_found') throw missing(box.docker, box.name, error);
-      throw error;
-    });
-  return (found as { State?: { Status?: string } }).State?.Status ?? '';
 }
 
 function execBody(box: Box, spec: ExecSpec, mark: string, ownsInput: boolean): object {
@@ -172,6 +166,8 @@ function follow(
     try {
       const ended = await untilOver(engine, id, output);
       output.finish();
+      if (stdin !== undefined && connection.errored)
+        await (await import('./exec-unread.ts')).tellOfUnreadInput(box);
       const exit = await exitOf(box, ended, sent, began);
       // What the command started may take its time after it; the grace is theirs too.
       if (asked && !terminating) await terminate(LEFTOVER_GRACE_MS);
@@ -220,11 +216,12 @@ function follow(
 
 /** The command's input. A command that reads no more is no failure. */
 export function inputOf(connection: Duplex): Writable {
+  const noReader = (cause?: Error) =>
+    Object.assign(new Error('the command reads no more', { cause }), { code: 'EPIPE' });
   return new WritableStream({
     write(chunk: Buffer, _encoding, done) {
-      if (!connection.writable)
-        done(Object.assign(new Error('the command reads no more'), { code: 'EPIPE' }));
-      else connection.write(chunk, (error) => done(error));
+      if (!connection.writable) done(noReader());
+      else connection.write(chunk, (error) => done(error ? noReader(error) : null));
     },
     final(done) {
       if (connection.writable) connection.end(() => done());

@@ -36,10 +36,14 @@ export async function findContainer(docker: Docker, ref: string, call: Call): Pr
 
 /** A container by anything that the engine takes; undefined when there is none. */
 export async function inspect(engine: Engine, ref: string, call: Call): Promise<Inspected | undefined> {
+  const path = `/containers/${segment(ref)}/json`;
+  const request = { method: 'GET', path, what: `find sandbox '${ref}'`, first: true } as const;
   try {
-    const path = `/containers/${segment(ref)}/json`;
-    const what = `find sandbox '${ref}'`;
-    return (await engine.json({ method: 'GET', path, what, first: true }, call)) as Inspected;
+    return (await engine.json(request, call).catch((error: unknown) => {
+      // Podman fails when it is removed meanwhile, and finds none when it is asked again.
+      if (error instanceof SbxError && error.code === 'failed') return engine.json(request, call);
+      throw error;
+    })) as Inspected;
   } catch (error) {
     if (error instanceof SbxError && error.code === 'not_found') return undefined;
     throw error;

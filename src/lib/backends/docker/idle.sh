@@ -3,8 +3,8 @@
 # $2 when its time is up, in seconds since 1970; empty for never.
 sbx_end() {
   trap '' TERM INT HUP
-  # dash wants the "--", busybox does not take it.
-  kill -s TERM -- -1 2> /dev/null || kill -s TERM -1 2> /dev/null
+  # In this form: with `-s` dash wants a "--", which busybox does not take.
+  kill -TERM -1 2> /dev/null
   # The engine kills what is still there when it loses patience. `wait` reaps; what we started is among the others.
   while :; do
     set -- /proc/[0-9]*

@@ -28,8 +28,9 @@ export async function stop(box: Box, graceMs: number, call: Call): Promise<void>
     if (graceMs > 0) await act(box, 'stop', call, { t: Math.ceil(graceMs / 1000) });
     else await kill(box, call);
   } catch (error) {
-    // It ended by itself meanwhile.
-    if (!(error instanceof SbxError) || error.code !== 'conflict') throw error;
+    if (!(error instanceof SbxError) || (error.code !== 'conflict' && error.code !== 'failed')) throw error;
+    // Unless it ended by itself meanwhile.
+    if ((await stateOf(box, call)).Running === true) throw error;
   }
 }
 

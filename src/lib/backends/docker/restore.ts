@@ -5,7 +5,7 @@
 import type { Call, Sandbox } from '../../backend/contract.ts';
 import { SbxError } from '../../errors.ts';
 import { randomHex } from '../../util/random-id.ts';
-import type { Inspected } from './api.ts';
+import type { HostConfig, Inspected } from './api.ts';
 import type { Box } from './box.ts';
 import { renameContainer } from './create.ts';
 import { removeContainer } from './destroy.ts';
@@ -53,16 +53,24 @@ export async function restore(box: Box, sandbox: Sandbox, ref: string, call: Cal
 async function addLike(box: Box, old: Inspected, image: string, facts: Facts, name: string): Promise<string> {
   const { Config, HostConfig } = old;
   const Hostname = givenHostname(old.Id, Config);
+  // Podman tells its own variables too, such as HOME of process 1. What the image gives, it gives again.
+  const Env = Config.Env?.filter((pair) => facts.env.includes(pair.slice(0, pair.indexOf('='))));
   const Labels = { ...Config.Labels, [FACTS_LABEL]: JSON.stringify({ ...facts, restored: true }) };
   const made = (await box.docker.engine.json(
     {
       method: 'POST',
       path: '/containers/create',
       query: { name },
-      body: { ...Config, Hostname, Image: image, Labels, HostConfig },
+      body: { ...Config, Hostname, Env, Image: image, Labels, HostConfig: ownSettings(HostConfig) },
       what: `restore sandbox '${box.name}'`,
     },
     unhurried,
   )) as { readonly Id: string };
   return made.Id;
+}
+
+/** Those that container-body.ts gives. Podman does not take back all of its own. */
+function ownSettings({ NanoCpus, Memory, MemorySwap, PidsLimit, ...more }: HostConfig): object {
+  const { Runtime, NetworkMode, PortBindings, Binds } = more;
+  return { NanoCpus, Memory, MemorySwap, PidsLimit, Runtime, NetworkMode, PortBindings, Binds };
 }

@@ -68,14 +68,20 @@ export async function commit(
   call: Call,
 ): Promise<string> {
   if (call.signal.aborted) throw new SbxError('interrupted', 'interrupted');
+  const { engine } = box.docker;
+  // A container that somebody makes from it by hand is none of ours.
+  const Labels = { [ID_LABEL]: '', [FACTS_LABEL]: '', [FORK_LABEL]: '', ...labels };
+  const { isPodman } = await engine.version(call);
   try {
-    const made = (await box.docker.engine.json(
+    const made = (await engine.json(
       {
         method: 'POST',
         path: '/commit',
-        query: { container: box.container, ...name, pause: true },
-        // A container that somebody makes from it by hand is none of ours.
-        body: { Labels: { [ID_LABEL]: '', [FACTS_LABEL]: '', [FORK_LABEL]: '', ...labels } },
+        query: {
+          ...{ container: box.container, ...name, pause: true },
+          changes: isPodman ? asChanges(Labels) : undefined,
+        },
+        body: { Labels },
         what: `take a picture of sandbox '${box.name}'`,
       },
       // Not given up half-way: nobody would know the image.
@@ -86,6 +92,11 @@ export async function commit(
     if (error instanceof SbxError && error.code === 'not_found') throw missing(box.docker, box.name, error);
     throw error;
   }
+}
+
+/** Podman takes labels here alone, and a value as it is: to Docker it would be a word of a Dockerfile, with quotes and variables. */
+function asChanges(labels: Readonly<Record<string, string>>): string[] {
+  return Object.entries(labels).map(([name, value]) => `LABEL ${name}=${value}`);
 }
 
 /** All snapshots of this engine, in no given order. One call. */
@@ -106,13 +117,18 @@ function snapshotsOf({ Id, RepoTags, Size, Labels }: ListedImage): Snapshot[] {
     const id = idOfTag(tag);
     if (id === undefined) return [];
     const { name, createdAt, sandbox, labels } = facts;
-    return [{ info: { id, name, createdAt, sandbox, labels, size: Size }, facts, image: Id, tag }];
+    const info = { id, name, createdAt, sandbox, labels, size: Size };
+    return [{ info, facts, image: Id, tag: tagOf(id) }];
   });
 }
 
-/** Podman puts `localhost/` before names without a registry. */
+function tagOf(id: string): string {
+  return `${REPOSITORY}:${id}`;
+}
+
+/** Podman puts a registry before names without one: `docker.io/library/`, or `localhost/` if its settings say so. */
 function idOfTag(tag: string): string | undefined {
-  const [, id] = /^(?:localhost\/)?sbx-snapshot:([0-9a-f]{12})$/.exec(tag) ?? [];
+  const [, id] = /^(?:docker\.io\/library\/|localhost\/)?sbx-snapshot:([0-9a-f]{12})$/.exec(tag) ?? [];
   return id;
 }
 
@@ -132,7 +148,7 @@ export async function findSnapshot(docker: Docker, ref: string, call: Call): Pro
 }
 
 async function inspectSnapshot(docker: Docker, id: string, call: Call): Promise<Snapshot | undefined> {
-  const tag = `${REPOSITORY}:${id}`;
+  const tag = tagOf(id);
   try {
     const image = (await docker.engine.json(
       { method: 'GET', path: `/images/${segment(tag)}/json`, what: `find snapshot '${id}'` },

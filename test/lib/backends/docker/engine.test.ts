@@ -47,8 +47,8 @@ test('a first call tells the version by itself, and is made once', async () => {
   });
   const engine = open();
   await engine.json({ method: 'GET', path: '/a', what: 'ask', first: true }, call);
-  await engine.json({ method: 'GET', path: '/b', what: 'ask', query: { q: 'a b&c' } }, call);
-  expect(asked).toEqual(['/a', '/v1.47/b?q=a%20b%26c']);
+  await engine.json({ method: 'GET', path: '/b', what: 'ask', query: { q: 'a b&c', r: ['1', '2'] } }, call);
+  expect(asked).toEqual(['/a', '/v1.47/b?q=a%20b%26c&r=1&r=2']);
 });
 
 test('one that is too old is refused with both versions', async () => {
