@@ -44,6 +44,7 @@ const HEAD_LIMIT = 16 * 1024;
 const SLEEP_LOOK_MS = 1000;
 /** How long requests that are under way may take when the server stops, in milliseconds. */
 const FAREWELL_MS = 10_000;
+const SWEEP_MS = 50;
 
 /**
  * Starts to listen, having found again what a former run left.
@@ -143,10 +144,12 @@ function urlOf(server: Server, { tls, listen }: ServeSettings): string {
 async function closed(server: Server): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   server.close(() => resolve());
-  server.closeIdleConnections();
+  // A connection whose last answer is over is kept for the next request, which will not come.
+  const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
   const timer = setTimeout(() => server.closeAllConnections(), FAREWELL_MS);
   await promise;
   clearTimeout(timer);
+  clearInterval(sweep);
 }
 
 /** Calls `look` again and again, never twice at once. */
