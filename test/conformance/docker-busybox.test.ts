@@ -1,7 +1,7 @@
 import { dockerWith, lacking } from './docker-engine.ts';
 import { describeConformance } from './index.ts';
 
-const { backend, unavailable } = await dockerWith('sbx-test/busybox');
+const { backend, unavailable } = await dockerWith({ image: 'sbx-test/busybox', pipes: true });
 
 describeConformance({
   name: 'the docker backend with busybox',

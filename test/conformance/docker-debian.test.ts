@@ -1,7 +1,7 @@
 import { dockerWith, lacking } from './docker-engine.ts';
 import { describeConformance } from './index.ts';
 
-const { backend, unavailable } = await dockerWith('sbx-test/debian-dtach');
+const { backend, unavailable } = await dockerWith({ image: 'sbx-test/debian-dtach', pipes: true });
 
 describeConformance({
   name: 'the docker backend with debian',

@@ -1,7 +1,11 @@
 import { dockerWith, lacking } from './docker-engine.ts';
 import { describeConformance, type Feature } from './index.ts';
 
-const { backend, unavailable } = await dockerWith('sbx-test/debian-dtach', 'runsc');
+const { backend, unavailable } = await dockerWith({
+  image: 'sbx-test/debian-dtach',
+  pipes: false,
+  runtime: 'runsc',
+});
 /** The kernel of gVisor, as Debian 12 has it, does not have these. */
 const unknown = ['signal masks', 'working folders', 'window changes', 'orphaned groups'] satisfies Feature[];
 

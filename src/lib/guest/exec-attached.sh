@@ -1,7 +1,7 @@
-# Runs a command that an engine has attached to its client: exec-watch.sh comes before this text, exec-become.sh after it.
-# The text comes in SBX_EXEC. $1 workdir; $2... the command. Environment: SBX_MARK; SBX_INPUT is "lines" when the standard
-# input is the client's lines, "data" when it is the command's own; SBX_SIZE, "ROWS COLS" of the terminal, where there is one.
-# The engine made us the leader of a session. What comes first on each output is for the client: "sbx:MARK:PID;".
+# Runs a command that an engine has attached to its client: exec-watch.sh comes before this text, exec-environment.sh and
+# exec-become.sh after it. The text comes in SBX_EXEC. $1 workdir; $2... the command. Environment: SBX_MARK; SBX_INPUT is "lines" when the standard
+# input is the client's lines, "data" when it is the command's own; SBX_SIZE, "ROWS COLS" of the terminal, where there is one;
+# SBX_SERVE, a program to be started beside. The engine made us the leader of a session. What comes first on each output is for the client: "sbx:MARK:PID;".
 sbx_self=${SBX_WATCHED:-$$}
 # shellcheck disable=SC2034 # for exec-become.sh
 sbx_leads=1
@@ -35,7 +35,6 @@ if [ "$SBX_INPUT" = lines ]; then
   } & )
   exec 3<&-
 fi
-unset SBX_INPUT SBX_SIZE
-# The sandbox's own environment, where it was changed.
-# shellcheck disable=SC1091
-[ ! -r /var/lib/sbx/env ] || . /var/lib/sbx/env
+# Where none serves the requests of clients (exec-server.sh), it is time for one.
+[ -z "${SBX_SERVE-}" ] || setsid setsid /bin/sh "$SBX_SERVE" < /dev/null > /dev/null 2>&1
+unset SBX_INPUT SBX_SIZE SBX_SERVE

@@ -4,16 +4,22 @@ import watched from './exec.sh';
 import attached from './exec-attached.sh';
 import become from './exec-become.sh';
 import control from './exec-control.sh';
+import environment from './exec-environment.sh';
+import piped from './exec-piped.sh';
+import server from './exec-server.sh';
 import watch from './exec-watch.sh';
 
 /** For clients that hold descriptor 3. */
 export const watchedCommand = `${watch}${watched}${become}`;
 
 /** For engines that attach a command's streams to a connection. */
-export const attachedCommand = `${watch}${attached}${become}`;
+export const attachedCommand = `${watch}${attached}${environment}${become}`;
 
 /** The watcher alone, for an {@link attachedCommand} whose input is not the client's lines. */
 export const commandControl = `${watch}${control}`;
 
-/** Where the sandbox keeps the changes to its environment, as text for a shell: see exec-attached.sh. */
+/** For clients that share a folder with the sandbox, in which it lies: it starts a command for each request there. */
+export const commandServer = `${watch}sbx_run() {\n${piped}${environment}${become}}\n${server}`;
+
+/** Where the sandbox keeps the changes to its environment, as text for a shell: see exec-environment.sh. */
 export const ENVIRONMENT_FILE = '/var/lib/sbx/env';

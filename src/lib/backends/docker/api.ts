@@ -46,6 +46,14 @@ export interface HostConfig {
   readonly Runtime?: string;
   readonly Binds?: readonly string[] | null;
   readonly PortBindings?: Readonly<Record<string, readonly PortBinding[] | null>> | null;
+  readonly Mounts?: readonly Mount[] | null;
+}
+
+export interface Mount {
+  readonly Type: string;
+  readonly Source: string;
+  readonly Target: string;
+  readonly ReadOnly: boolean;
 }
 
 export interface PortBinding {

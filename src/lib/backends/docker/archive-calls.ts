@@ -1,5 +1,5 @@
 /** Tars out of and into a container, running or not. Docker Engine API, "ContainerArchive" and "PutContainerArchive". */
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import type { Call } from '../../backend/contract.ts';
 import type { Box } from './box.ts';
 import { segment } from './engine.ts';
@@ -26,14 +26,26 @@ export async function writeArchive(
   owner: 'keep' | 'self',
   call: Call,
 ): Promise<void> {
-  await box.docker.engine.json(
-    {
-      method: 'PUT',
-      path: `/containers/${segment(box.container)}/archive`,
-      query: { path, copyUIDGID: owner === 'self' },
-      stream: tar,
-      what: `write to ${path} in sandbox '${box.name}'`,
-    },
-    call,
-  );
+  let broken: unknown;
+  // One that breaks off is ended, not cut off: the engine answers when it has let go of the folder, and not before.
+  async function* calmly(): AsyncGenerator<Buffer> {
+    try {
+      yield* tar as AsyncIterable<Buffer>;
+    } catch (error) {
+      broken = error;
+    }
+  }
+  const request = {
+    method: 'PUT',
+    path: `/containers/${segment(box.container)}/archive`,
+    query: { path, copyUIDGID: owner === 'self' },
+    stream: Readable.from(calmly(), { objectMode: false }),
+    what: `write to ${path} in sandbox '${box.name}'`,
+  } as const;
+  try {
+    await box.docker.engine.json(request, call);
+  } catch (error) {
+    throw broken ?? error;
+  }
+  if (broken !== undefined) throw broken;
 }

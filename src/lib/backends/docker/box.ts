@@ -17,6 +17,8 @@ export interface Docker {
   readonly notice: (line: string) => void;
   /** Whether containers that sbx did not make are sandboxes too. */
   readonly showsAll: boolean;
+  /** The folder for what is shared with containers of an engine on this machine: see pipes.ts; undefined for none. */
+  readonly shared: string | undefined;
 }
 
 /** One sandbox. A restore puts another container in its place, a rename gives it another name. */
@@ -36,6 +38,10 @@ export interface Box {
   readonly runtime: string | undefined;
   /** Set once it is known that there is no /bin/sh inside. */
   isBare: boolean;
+  /** Whether it was paused when it was looked at last; the engine refuses commands then. */
+  isPaused: boolean;
+  /** Set once nobody inside was found to serve requests by pipes, though there could be one. */
+  isUnserved: boolean;
 }
 
 /** The sandbox that `container` is. */
@@ -53,6 +59,8 @@ export function boxOf(docker: Docker, container: Inspected): Box {
     user: facts === undefined ? Config.User || undefined : facts.user,
     runtime: HostConfig.Runtime,
     isBare: false,
+    isPaused: container.State.Paused === true,
+    isUnserved: false,
   };
 }
 

@@ -1,5 +1,6 @@
 /** What a container is made with. Docker Engine API, "ContainerCreate". */
 import type { CreateSpec } from '../../backend/contract.ts';
+import type { Mount } from './api.ts';
 import { type Facts, ownLabels } from './facts.ts';
 import idle from './idle.sh';
 import type { Source } from './source.ts';
@@ -11,6 +12,8 @@ export interface BodyOptions {
   readonly facts: Facts;
   /** The sandbox's id. */
   readonly id: string;
+  /** The folder that it shares with its clients. */
+  readonly pipes: Mount | undefined;
   /** Whether process 1 waits for its maker: see maker.ts. */
   readonly waits: boolean;
 }
@@ -19,7 +22,7 @@ export interface BodyOptions {
 const IDLE = idle.replaceAll(/^ *#.*\n/gm, '');
 
 /** The body for a container of ours. */
-export function containerBody({ spec, source, facts, id, waits }: BodyOptions): object {
+export function containerBody({ spec, source, facts, id, pipes, waits }: BodyOptions): object {
   const { limits, ports = [] } = spec;
   const until = facts.expiresAt === undefined ? '' : String(Math.ceil(Date.parse(facts.expiresAt) / 1000));
   return {
@@ -50,6 +53,7 @@ export function containerBody({ spec, source, facts, id, waits }: BodyOptions): 
       PortBindings: Object.fromEntries(
         ports.map((port) => [`${port}/tcp`, [{ HostIp: '127.0.0.1', HostPort: '' }]]),
       ),
+      ...(pipes === undefined ? {} : { Mounts: [pipes] }),
       Binds: (spec.volumes ?? []).map(bindOf),
     },
   };

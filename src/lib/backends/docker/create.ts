@@ -3,7 +3,7 @@ import type { Call, CreateSpec, Furnish, Sandbox } from '../../backend/contract.
 import { SbxError } from '../../errors.ts';
 import { randomName } from '../../util/name.ts';
 import { randomHex } from '../../util/random-id.ts';
-import type { Inspected } from './api.ts';
+import type { Inspected, Mount } from './api.ts';
 import { type Box, boxOf, type Docker } from './box.ts';
 import { containerBody } from './container-body.ts';
 import { refuseUnknownUser, refuseUnpublishable, withHint } from './create-refusals.ts';
@@ -13,6 +13,7 @@ import { type Facts, OWN_PREFIX } from './facts.ts';
 import { inspect } from './find.ts';
 import { startMain } from './main-command.ts';
 import type { Maker } from './maker.ts';
+import { isAboutPipes, makePipes, removePipes } from './pipes.ts';
 import { openSandbox } from './sandbox.ts';
 import { type Source, sourceOf } from './source.ts';
 import { nameUnfinished } from './unfinished.ts';
@@ -63,11 +64,32 @@ async function make(
   call: Call,
   furnish: Furnish | undefined,
 ): Promise<Sandbox> {
+  const id = randomHex(6);
+  const pipes = await makePipes(docker, id);
+  try {
+    return await makeWith({ id, pipes }, docker, spec, name, source, call, furnish);
+  } catch (error) {
+    removePipes(docker, id);
+    if (!isAboutPipes(error, pipes)) throw error;
+    return makeWith({ id, pipes: undefined }, docker, spec, name, source, call, furnish);
+  }
+}
+
+async function makeWith(
+  own: Pick<Addition, 'id' | 'pipes'>,
+  docker: Docker,
+  spec: CreateSpec,
+  name: string,
+  source: Source,
+  call: Call,
+  furnish: Furnish | undefined,
+): Promise<Sandbox> {
   // While it is furnished another name says that it is not finished; its own must be free in the end.
   if (furnish !== undefined) await refuseTaken(docker, name, call);
   const first = furnish === undefined ? name : nameUnfinished(name, 'new', randomHex(4));
   const facts = factsFor(spec, source);
   const container = await addContainer(docker, {
+    ...own,
     spec,
     source,
     facts,
@@ -117,6 +139,9 @@ function factsFor(spec: CreateSpec, source: Source): Facts {
 }
 
 interface Addition {
+  /** The sandbox's. */
+  readonly id: string;
+  readonly pipes: Mount | undefined;
   readonly spec: CreateSpec;
   readonly source: Source;
   readonly facts: Facts;
@@ -126,8 +151,9 @@ interface Addition {
 }
 
 /** Makes the container; @returns its id. `conflict` when the name is taken. */
-async function addContainer(docker: Docker, { spec, source, facts, name, waits }: Addition): Promise<string> {
-  const body = containerBody({ spec, source, facts, waits, id: randomHex(6) });
+async function addContainer(docker: Docker, { name, ...addition }: Addition): Promise<string> {
+  const { spec } = addition;
+  const body = containerBody(addition);
   try {
     // Not given up half-way: nobody would know whether it is there.
     const made = (await docker.engine.json(

@@ -5,9 +5,10 @@ import { SbxError } from '../../errors.ts';
 import type { Inspected } from './api.ts';
 import type { Docker } from './box.ts';
 import { segment } from './engine.ts';
-import { FORK_LABEL } from './facts.ts';
+import { FORK_LABEL, idOf } from './facts.ts';
 import { findContainer, inspect } from './find.ts';
 import { plainName } from './info.ts';
+import { removePipes } from './pipes.ts';
 
 const LOOK_MS = 50;
 const PATIENCE_MS = 30_000;
@@ -30,6 +31,7 @@ export async function destroy(docker: Docker, ref: string, force: boolean, call:
     });
   }
   await removeContainer(docker, container.Id, call);
+  removePipes(docker, idOf(container.Config.Labels));
   await removeForkImage(docker, container, call);
 }
 

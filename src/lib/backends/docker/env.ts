@@ -1,6 +1,6 @@
 /**
  * The sandbox's environment. A container's own is fixed when it is made, so changes to it are kept in a file inside,
- * which commands read as they start (guest/exec-attached.sh); whoever is root inside may change it too.
+ * which commands read as they start (guest/exec-environment.sh); whoever is root inside may change it too.
  */
 import { Readable } from 'node:stream';
 import type { Call, EnvStore } from '../../backend/contract.ts';

@@ -1,4 +1,5 @@
 /** How a command ended, from the one number that the engine tells. */
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Exit } from '../../backend/contract.ts';
 import { SIGNAL_NUMBERS } from '../../backend/signal-numbers.ts';
 import { SbxError } from '../../errors.ts';
@@ -80,6 +81,26 @@ function firstOf(text: string): Event | undefined {
     if (Actor?.Attributes?.signal === String(SIGNAL_NUMBERS.KILL)) return 'kill';
   }
   return undefined;
+}
+
+/** How often, and how far apart, the engine is asked for the end of a container. */
+const LAST_LOOKS = 20;
+const LOOK_MS = 100;
+
+/**
+ * Why nobody told how a command ended: the sandbox went away under it, which the engine may notice late, or what watched it was killed.
+ * @param since when the command was started, in epoch milliseconds.
+ */
+export async function whyUntold(box: Box, since: number): Promise<SbxError> {
+  for (let looks = 1; ; looks++) {
+    const state = await containerState(box);
+    if (state?.Running !== true) return gone(box, state, await whatHappened(box, since));
+    if (looks === LAST_LOOKS) {
+      const what = `what watched over the command in sandbox '${box.name}' was killed; nobody knows how it ended`;
+      return new SbxError('failed', what, { backend: box.docker.name, hint: `sbx exec ${box.name} -- ps` });
+    }
+    await pause(LOOK_MS);
+  }
 }
 
 async function containerState(box: Box): Promise<Inspected['State'] | undefined> {

@@ -1,11 +1,12 @@
 /**
  * Commands in a container. The engine attaches their streams and tells their exit code, and that is all: it has no
  * signals for them, leaves them running when their client goes, and answers with its own output where one cannot be
- * run. So guest/exec-attached.sh starts them, and a watcher listens on their input, or on a second command's.
+ * run. So guest/exec-attached.sh starts them, and a watcher listens on their input, or on a second command's. Where it can
+ * be done, exec-piped.ts starts them without the engine.
  */
 import type { Duplex, Writable } from 'node:stream';
 import { Writable as WritableStream } from 'node:stream';
-import type { Call, ExecSpec, Exit, Running, SignalName, TerminalSize } from '../../backend/contract.ts';
+import type { Call, ExecSpec, Exit, Running, TerminalSize } from '../../backend/contract.ts';
 import { hasErrno, SbxError } from '../../errors.ts';
 import { attachedCommand } from '../../guest/exec.ts';
 import { randomHex } from '../../util/random-id.ts';
@@ -15,17 +16,18 @@ import { type Control, startControl } from './exec-control.ts';
 import { exitOf } from './exec-exit.ts';
 import { type ExecOutput, execOutput } from './exec-output.ts';
 import { untilOver } from './exec-over.ts';
+import { execPiped } from './exec-piped.ts';
+import { execSignals } from './exec-signals.ts';
 import { inspect } from './find.ts';
+import { PROGRAM_INSIDE } from './pipes.ts';
 import { unhurried } from './unhurried.ts';
-
-/** After one of these the end of the command is the end of what it left behind: background jobs of a shell ignore INT. */
-const ENDING: readonly SignalName[] = ['INT', 'TERM', 'HUP', 'QUIT'];
-const LEFTOVER_GRACE_MS = 5000;
 
 /** Starts a command; `conflict` when the sandbox does not run. */
 export async function execDocker(box: Box, spec: ExecSpec, call: Call): Promise<Running> {
   if (call.signal.aborted) throw new SbxError('interrupted', 'interrupted');
   if (box.isBare) return (await import('./exec-bare.ts')).execBare(box, spec, call);
+  const piped = await execPiped(box, { ...spec, workdir: workdirOf(box, spec.workdir) }, call);
+  if (piped !== undefined) return piped;
   const mark = randomHex(8);
   const { terminal } = spec;
   // Input that is not the command's own is free for our lines.
@@ -100,6 +102,7 @@ function execBody(box: Box, spec: ExecSpec, mark: string, ownsInput: boolean): o
       `SBX_EXEC=${attachedCommand}`,
       `SBX_MARK=${mark}`,
       `SBX_INPUT=${ownsInput ? 'data' : 'lines'}`,
+      ...(box.isUnserved && terminal === undefined ? [`SBX_SERVE=${PROGRAM_INSIDE}`] : []),
       ...(terminal === undefined ? [] : [`SBX_SIZE=${terminal.rows} ${terminal.cols}`]),
       `SBX_LATE=${late.map(([name]) => name).join(' ')}`,
       ...late.map(([name, value]) => `SBX_LATE_${name}=${value}`),
@@ -128,13 +131,10 @@ function follow(
 ): { readonly running: Running; readonly output: ExecOutput } {
   const { engine } = box.docker;
   const began = Date.now();
-  const sent = new Set<string>();
   let over = false;
-  let asked = false;
-  let terminating = false;
   let watcher = eager;
   const onReaderGone = () => {
-    void signal('PIPE').catch(() => connection.destroy());
+    void signals.signal('PIPE').catch(() => connection.destroy());
   };
   const output = execOutput(connection, { terminal: spec.terminal !== undefined, mark, onReaderGone });
   const giveUp = () => connection.destroy();
@@ -149,18 +149,17 @@ function follow(
     watcher ??= startControl(engine, box.container, mark, await output.greeted);
     return watcher;
   };
-  const say = async (line: string) => {
-    await output.greeted;
-    if (over) return;
-    // Without setsid the watcher on the command's own input is of the command's group, and would be stopped with it.
-    if (line === 'STOP' || watcher !== undefined) (await control()).say(line);
-    else if (connection.writable) connection.write(`${line}\n`);
-  };
-  async function signal(name: SignalName): Promise<void> {
-    sent.add(name);
-    asked ||= ENDING.includes(name);
-    await say(name);
-  }
+  const signals = execSignals({
+    async say(line) {
+      await output.greeted;
+      if (over) return;
+      // Without setsid the watcher on the command's own input is of the command's group, and would be stopped with it.
+      if (line === 'STOP' || watcher !== undefined) (await control()).say(line);
+      else if (connection.writable) connection.write(`${line}\n`);
+    },
+    ask: async (line) => (await control()).say(line),
+    gone: async () => (await watcher)?.gone,
+  });
   const stdin = spec.stdin === 'pipe' ? inputOf(connection) : undefined;
   const finished = (async (): Promise<Exit> => {
     try {
@@ -168,10 +167,8 @@ function follow(
       output.finish();
       if (stdin !== undefined && connection.errored)
         await (await import('./exec-unread.ts')).tellOfUnreadInput(box);
-      const exit = await exitOf(box, ended, sent, began);
-      // What the command started may take its time after it; the grace is theirs too.
-      if (asked && !terminating) await terminate(LEFTOVER_GRACE_MS);
-      if (terminating) await (await watcher)?.gone;
+      const exit = await exitOf(box, ended, signals.sent, began);
+      await signals.leftoversGone();
       over = true;
       await settled(output);
       return exit;
@@ -184,21 +181,14 @@ function follow(
       void watcher?.then((each) => each.close()).catch(() => undefined);
     }
   })();
-  async function terminate(graceMs: number): Promise<void> {
-    if (over) return;
-    terminating = true;
-    if (graceMs > 0) sent.add('TERM');
-    sent.add('KILL');
-    (await control()).say(`terminate ${Math.ceil(graceMs / 100)}`);
-  }
   // Whoever asks gets the failure; nobody asking is no crash.
   finished.catch(() => undefined);
   const running: Running = {
     ...(stdin === undefined ? {} : { stdin }),
     stdout: output.stdout,
     ...(output.stderr === undefined ? {} : { stderr: output.stderr }),
-    signal,
-    terminate,
+    signal: signals.signal,
+    terminate: signals.terminate,
     ...(spec.terminal === undefined
       ? {}
       : {

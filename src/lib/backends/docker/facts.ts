@@ -49,7 +49,12 @@ type Labels = Readonly<Record<string, string>> | null | undefined;
 /** The sandbox's id; undefined for a container that sbx did not make. */
 export function idOf(labels: Labels): string | undefined {
   const id = labels?.[ID_LABEL];
-  return id !== undefined && /^[0-9a-f]{12}$/.test(id) ? id : undefined;
+  return id !== undefined && isSandboxId(id) ? id : undefined;
+}
+
+/** Whether `text` is like the ids that we give. */
+export function isSandboxId(text: string): boolean {
+  return /^[0-9a-f]{12}$/.test(text);
 }
 
 /** The facts of a container of ours; undefined when they are missing or broken. */

@@ -81,7 +81,7 @@ export async function* listSandboxes(
   docker: Docker,
   query: ListQuery,
   call: Call,
-  remove: (container: string) => Promise<void>,
+  remove: (container: string, sandbox: string | undefined) => Promise<void>,
 ): AsyncIterable<SandboxInfo> {
   const wanted = Object.entries(query.labels ?? {});
   const labels = wanted.map(([key, value]) => (value === '' ? key : `${key}=${value}`));
@@ -92,7 +92,8 @@ export async function* listSandboxes(
     const unfinished = unfinishedName(plainName(container.Names?.[0] ?? ''));
     const abandoned = unfinished?.kind === 'new' && info.state === 'stopped';
     if (ours && (abandoned || isExpired(factsOf(container.Labels)))) {
-      await remove(container.Id);
+      // A half-made one of a restore has the id of the other.
+      await remove(container.Id, abandoned ? undefined : idOf(container.Labels));
       continue;
     }
     if (unfinished?.kind === 'old') continue;

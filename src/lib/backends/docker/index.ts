@@ -1,31 +1,35 @@
 /** The docker backend: containers of a Docker Engine, or of Podman's service, through its API. Needs no docker command. */
+import { join } from 'node:path';
 import type { Backend } from '../../backend/contract.ts';
 import type { BackendOptions } from '../../backend/registry.ts';
 import { boxOf, type Docker } from './box.ts';
 import { openEngine } from './engine.ts';
 import { findContainer, listSandboxes } from './find.ts';
 import { manifest } from './manifest.ts';
+import { removePipes } from './pipes.ts';
 import { openSandbox } from './sandbox.ts';
 import { unhurried } from './unhurried.ts';
 
+export interface DockerOptions extends Pick<BackendOptions, 'name' | 'settings' | 'env' | 'notice'> {
+  /** Without a state folder commands always go by the engine. */
+  readonly paths?: { readonly state: string };
+}
+
 /** Opens the backend; connects to nothing. */
-export function openDockerBackend({
-  name,
-  settings,
-  env,
-  notice,
-}: Pick<BackendOptions, 'name' | 'settings' | 'env' | 'notice'>): Backend {
+export function openDockerBackend({ name, settings, env, notice, paths }: DockerOptions): Backend {
   const engine = openEngine({ backend: name, settings, env });
-  const docker: Docker = { name, engine, settings, env, notice, showsAll: settings.show === 'all' };
+  const shared = paths === undefined ? undefined : join(paths.state, 'docker');
+  const docker: Docker = { name, engine, settings, env, notice, showsAll: settings.show === 'all', shared };
   return {
     name,
     manifest,
     create: async (spec, call, furnish) => (await import('./create.ts')).create(docker, spec, call, furnish),
     get: async (ref, call) => openSandbox(boxOf(docker, await findContainer(docker, ref, call))),
     list: (query, call) =>
-      listSandboxes(docker, query, call, async (container) =>
-        (await import('./destroy.ts')).removeContainer(docker, container, unhurried),
-      ),
+      listSandboxes(docker, query, call, async (container, sandbox) => {
+        await (await import('./destroy.ts')).removeContainer(docker, container, unhurried);
+        removePipes(docker, sandbox);
+      }),
     destroy: async (ref, { force }, call) => (await import('./destroy.ts')).destroy(docker, ref, force, call),
     check: async (call) => (await import('./check.ts')).check(docker, call),
     can: {

@@ -2,17 +2,20 @@
 import type { Call, Sandbox } from '../../backend/contract.ts';
 import { SbxError } from '../../errors.ts';
 import type { Inspected } from './api.ts';
-import { type Box, missing, notRunning } from './box.ts';
+import { type Box, notRunning } from './box.ts';
 import { segment } from './engine.ts';
-import { inspect } from './find.ts';
 import { startMain } from './main-command.ts';
+import { renewPipes } from './pipes.ts';
+import { inspectBox } from './snapshots.ts';
 import { unhurried } from './unhurried.ts';
 
 type Action = 'start' | 'stop' | 'pause' | 'unpause' | 'kill' | 'wait';
 
 /** `start` of the contract. */
 export async function start(box: Box, sandbox: Sandbox, call: Call): Promise<void> {
-  if ((await stateOf(box, call)).Running === true) return;
+  const found = await inspectBox(box, call);
+  if (found.State.Running === true) return;
+  await renewPipes(box.docker, box.id, found);
   await act(box, 'start', call);
   const command = box.facts?.command;
   if (command !== undefined && !box.isBare) await startMain(sandbox, command, call);
@@ -46,11 +49,13 @@ export async function pause(box: Box, call: Call): Promise<void> {
   if (Paused === true) return;
   if (Running !== true) throw notRunning(box, Status ?? '');
   await act(box, 'pause', call);
+  box.isPaused = true;
 }
 
 /** `resume` of the contract. */
 export async function resume(box: Box, call: Call): Promise<void> {
   const { Running, Paused, Status } = await stateOf(box, call);
+  box.isPaused = false;
   if (Running === true && Paused !== true) return;
   if (Running !== true) throw notRunning(box, Status ?? '');
   await act(box, 'unpause', call);
@@ -58,9 +63,7 @@ export async function resume(box: Box, call: Call): Promise<void> {
 
 /** The state of the container; `not_found` when it is gone. */
 export async function stateOf(box: Box, call: Call): Promise<Inspected['State']> {
-  const found = await inspect(box.docker.engine, box.container, call);
-  if (found === undefined) throw missing(box.docker, box.name);
-  return found.State;
+  return (await inspectBox(box, call)).State;
 }
 
 async function act(

@@ -10,6 +10,7 @@ import { segment } from './engine.ts';
 import { FORK_LABEL, factsOf, idOf } from './facts.ts';
 import { inspect, listContainers } from './find.ts';
 import { isExpired, plainName } from './info.ts';
+import { removePipes, strayPipes } from './pipes.ts';
 import { unfinishedName } from './unfinished.ts';
 
 /** Seconds after which a container that was never started is nobody's any more. */
@@ -42,7 +43,16 @@ export async function prune(docker: Docker, dryRun: boolean, call: Call): Promis
     if (!dryRun) await removeContainer(docker, Id, call);
   }
   items.push(...(await pruneForks(docker, dryRun, call)));
+  items.push(...(await prunePipes(docker, all, dryRun)));
   return items;
+}
+
+/** Of sandboxes that somebody else removed. Those of one that is being made at this moment are young. */
+async function prunePipes(docker: Docker, all: readonly Listed[], dryRun: boolean): Promise<PrunedItem[]> {
+  const present = new Set(all.flatMap(({ Labels }) => idOf(Labels) ?? []));
+  const stray = await strayPipes(docker, present, Date.now() - START_LIMIT * 1000);
+  if (!dryRun) for (const id of stray) removePipes(docker, id);
+  return stray.map((id) => ({ kind: 'pipes of a sandbox', id, reason: 'the sandbox is gone' }));
 }
 
 /** Why nobody needs a container; undefined when somebody may. */

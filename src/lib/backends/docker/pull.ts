@@ -1,5 +1,6 @@
 /** Images from a registry. The engine fetches them; who we are to the registry is told by us. */
 import type { Readable } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
 import type { Call } from '../../backend/contract.ts';
 import { type ErrorCode, SbxError } from '../../errors.ts';
 import type { Docker } from './box.ts';
@@ -77,9 +78,10 @@ function detailOf(layers: readonly { readonly current: number; readonly total: n
 }
 
 async function* eventsOf(body: Readable): AsyncIterable<PullEvent> {
+  const decoder = new StringDecoder('utf8');
   let rest = '';
-  for await (const part of body.setEncoding('utf8') as AsyncIterable<string>) {
-    const lines = `${rest}${part}`.split('\n');
+  for await (const part of body as AsyncIterable<Buffer>) {
+    const lines = `${rest}${decoder.write(part)}`.split('\n');
     rest = lines.pop() ?? '';
     if (rest.length > LINE_LIMIT)
       throw new SbxError('failed', 'the Docker engine tells of a pull in too long lines');

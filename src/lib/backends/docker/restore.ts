@@ -11,6 +11,7 @@ import { renameContainer } from './create.ts';
 import { removeContainer } from './destroy.ts';
 import { FACTS_LABEL, type Facts } from './facts.ts';
 import { givenHostname } from './info.ts';
+import { renewPipes } from './pipes.ts';
 import { start, stop } from './power.ts';
 import { findSnapshot, inspectBox } from './snapshots.ts';
 import { nameUnfinished } from './unfinished.ts';
@@ -29,6 +30,7 @@ export async function restore(box: Box, sandbox: Sandbox, ref: string, call: Cal
   const snapshot = await findSnapshot(docker, ref, call);
   const old = await inspectBox(box, call);
   const mark = randomHex(4);
+  await renewPipes(docker, box.id, old);
   const container = await addLike(box, old, snapshot.image, facts, nameUnfinished(box.name, 'new', mark));
   const wasRunning = old.State.Running === true;
   const aside = nameUnfinished(box.name, 'old', mark);
@@ -71,6 +73,6 @@ async function addLike(box: Box, old: Inspected, image: string, facts: Facts, na
 
 /** Those that container-body.ts gives. Podman does not take back all of its own. */
 function ownSettings({ NanoCpus, Memory, MemorySwap, PidsLimit, ...more }: HostConfig): object {
-  const { Runtime, NetworkMode, PortBindings, Binds } = more;
-  return { NanoCpus, Memory, MemorySwap, PidsLimit, Runtime, NetworkMode, PortBindings, Binds };
+  const { Runtime, NetworkMode, PortBindings, Binds, Mounts } = more;
+  return { NanoCpus, Memory, MemorySwap, PidsLimit, Runtime, NetworkMode, PortBindings, Binds, Mounts };
 }

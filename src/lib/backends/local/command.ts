@@ -2,10 +2,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import type { Readable } from 'node:stream';
 import type { ExecSpec, Exit, Running, SignalName, TerminalSize } from '../../backend/contract.ts';
 import { SbxError } from '../../errors.ts';
 import { watchedCommand } from '../../guest/exec.ts';
+import { endOrRest } from '../../transport/end-or-rest.ts';
 import { randomHex } from '../../util/random-id.ts';
 import type { Pipes, StreamName } from './fifo.ts';
 import { onlyThese } from './inherited.ts';
@@ -25,8 +25,6 @@ export interface CommandOptions {
   readonly isRunning: () => boolean;
 }
 
-/** How long a stream may stay open behind a command that has ended, in milliseconds without a byte. */
-const STREAM_GRACE_MS = 100;
 /** After one of these the end of the command is the end of what it left behind: background jobs of a shell ignore INT. */
 const ENDING: readonly SignalName[] = ['INT', 'TERM', 'HUP', 'QUIT'];
 const LEFTOVER_GRACE_TENTHS = 50;
@@ -130,7 +128,7 @@ function follow(child: ChildProcess, pipes: Pipes, options: CommandOptions, spec
         );
       }
       pipes.stdin?.stream.destroy();
-      await Promise.all([settled(pipes.stdout?.stream), settled(pipes.stderr?.stream)]);
+      await Promise.all([endOrRest(pipes.stdout?.stream), endOrRest(pipes.stderr?.stream)]);
       return exit;
     } finally {
       over = true;
@@ -190,30 +188,6 @@ function keepAwake(child: ChildProcess): NodeJS.Timeout {
     if (inner.every((each) => stateOf(each) !== 'T')) child.kill('SIGCONT');
   }, STOP_LOOK_MS);
   return timer.unref();
-}
-
-/** Resolves when all that the command wrote has been read; a process that stays behind does not hold the stream open. */
-function settled(stream: Readable | undefined): Promise<void> {
-  if (stream === undefined || stream.readableEnded || stream.destroyed) return Promise.resolve();
-  return new Promise((resolve) => {
-    let timer: NodeJS.Timeout;
-    let seen = -1;
-    const done = () => {
-      clearTimeout(timer);
-      resolve();
-    };
-    const look = () => {
-      const read = 'bytesRead' in stream ? Number(stream.bytesRead) : 0;
-      const readerIsBusy = stream.readableLength >= stream.readableHighWaterMark;
-      if (!readerIsBusy && read === seen) stream.push(null);
-      seen = read;
-      timer = setTimeout(look, STREAM_GRACE_MS);
-    };
-    stream.once('end', done);
-    stream.once('close', done);
-    stream.once('error', done);
-    timer = setTimeout(look, STREAM_GRACE_MS);
-  });
 }
 
 /** Variables that would act on our own programs on the way in; they are set when the command itself starts. */
