@@ -50,11 +50,8 @@ const programs = (await readdir('src/lib', { recursive: true }))
 const entries = (files) =>
   Object.fromEntries(files.map((file) => [file.replace(/^src\//, '').replace(/\.tsx?$/, ''), file]));
 
-/** What is one chunk of its own with all that it needs: what the fast verbs load beside. */
-const TOGETHER = { docker: 'src/lib/backends/docker/index.ts' };
-
-/** Writes the modules of `input` to `folder`. `chunks` tells of some what they are: name → test. */
-async function bundle(folder, input, { plugins = [], chunks = {} } = {}) {
+/** Writes the modules of `input` to `folder`. `fast` tells what goes into the one chunk. */
+async function bundle(folder, input, { plugins = [], fast = () => false } = {}) {
   const build = await rolldown({
     input,
     platform: 'node',
@@ -70,7 +67,7 @@ async function bundle(folder, input, { plugins = [], chunks = {} } = {}) {
     entryFileNames: '[name].js',
     // The chunk of the fast verbs is the program itself.
     chunkFileNames: ({ name }) => (name === 'fast' ? 'run.js' : 'chunks/[name]-[hash].js'),
-    codeSplitting: { groups: Object.entries(chunks).map(([name, test]) => ({ name, test })) },
+    codeSplitting: { groups: [{ name: 'fast', test: fast }] },
     // The bundled CommonJS requires built-ins only.
     banner: 'const require = process.getBuiltinModule;',
     minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
@@ -85,13 +82,7 @@ try {
   const files = commands.map(({ file }) => file);
   await bundle(
     `${temporary}/probe`,
-    entries([
-      ...files,
-      ...FAST,
-      ...Object.values(TOGETHER),
-      'src/lib/cli/flags.ts',
-      'src/lib/cli/suggest.ts',
-    ]),
+    entries([...files, ...FAST, 'src/lib/cli/flags.ts', 'src/lib/cli/suggest.ts']),
     {
       plugins: [graph],
     },
@@ -99,27 +90,19 @@ try {
   const classes = await Promise.all(
     commands.map(async ({ file, id }) => ({ id, Class: (await probe(file)).default })),
   );
-  const reached = (...from) => {
-    const found = new Set();
-    const reach = (id) => {
-      if (found.has(id)) return;
-      found.add(id);
-      for (const each of imports.get(id) ?? []) reach(each);
-    };
-    for (const file of from) reach(join(root, file));
-    return found;
+  const fast = new Set();
+  const reach = (id) => {
+    if (fast.has(id)) return;
+    fast.add(id);
+    for (const each of imports.get(id) ?? []) reach(each);
   };
-  const fast = reached(...FAST);
-  const together = Object.entries(TOGETHER).map(([name, file]) => {
-    const found = reached(file);
-    return [name, (id) => found.has(id)];
-  });
+  for (const file of FAST) reach(join(root, file));
   await bundle(
     `${temporary}/dist`,
     { ...entries([...files, ...programs]), facade: 'sbx:run' },
     {
       plugins: [runEntry(tableSource(classes, fast)), importsAtHand(fast)],
-      chunks: { fast: (id) => fast.has(id) || id.startsWith('\0'), ...Object.fromEntries(together) },
+      fast: (id) => fast.has(id) || id.startsWith('\0'),
     },
   );
   await rm(`${temporary}/dist/facade.js`);

@@ -16,7 +16,7 @@ import type { Docker } from './box.ts';
 import { isSandboxId } from './facts.ts';
 
 /** Where the folder is inside; idle.sh lets only root into the one above. */
-const INSIDE = '/var/lib/sbx/exec/pipes';
+export const INSIDE = '/var/lib/sbx/exec/pipes';
 /** The FIFO that requests are announced in. */
 export const REQUESTS = 'requests';
 /** The program for the container, without comments. */
@@ -59,8 +59,11 @@ export async function makePipes(docker: Docker, id: string): Promise<Mount | und
 /** To be called before a container starts again: without the folder it would not, and its program may be of an older sbx. */
 export async function renewPipes(docker: Docker, id: string, { HostConfig }: Inspected): Promise<void> {
   const folder = pipesOf(docker, id);
-  const shared = HostConfig.Mounts?.some(({ Source }) => Source === folder);
-  if (folder === undefined || shared !== true) return;
+  const { Mounts, Binds } = HostConfig;
+  // Podman tells of it among the volumes.
+  const isShared =
+    Mounts?.some(({ Source }) => Source === folder) || Binds?.some((bind) => bind.startsWith(`${folder}:`));
+  if (folder === undefined || isShared !== true) return;
   try {
     fill(docker, folder, addressText(await docker.engine.address()));
   } catch (error) {
