@@ -6,7 +6,7 @@ import { type Docker, missing } from './box.ts';
 import { type Engine, segment } from './engine.ts';
 import { factsOf, ID_LABEL, idOf } from './facts.ts';
 import { isExpired, listedInfo, plainName } from './info.ts';
-import { unfinishedName } from './unfinished.ts';
+import { isBeginning, unfinishedName } from './unfinished.ts';
 
 /** What may be asked for: names of containers and ids. */
 const REFERENCE = /^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,127}$/;
@@ -90,6 +90,7 @@ export async function* listSandboxes(
     if (!ours && !docker.showsAll) continue;
     const info = listedInfo(docker.name, container);
     const unfinished = unfinishedName(plainName(container.Names?.[0] ?? ''));
+    if (unfinished?.kind === 'new' && isBeginning(container)) continue;
     const abandoned = unfinished?.kind === 'new' && info.state === 'stopped';
     if (ours && (abandoned || isExpired(factsOf(container.Labels)))) {
       // A half-made one of a restore has the id of the other.

@@ -11,10 +11,7 @@ import { FORK_LABEL, factsOf, idOf } from './facts.ts';
 import { inspect, listContainers } from './find.ts';
 import { isExpired, plainName } from './info.ts';
 import { removePipes, strayPipes } from './pipes.ts';
-import { unfinishedName } from './unfinished.ts';
-
-/** Seconds after which a container that was never started is nobody's any more. */
-const START_LIMIT = 300;
+import { isBeginning, START_LIMIT, unfinishedName } from './unfinished.ts';
 
 /** Removes it, or with `dryRun` only tells. */
 export async function prune(docker: Docker, dryRun: boolean, call: Call): Promise<PrunedItem[]> {
@@ -56,13 +53,14 @@ async function prunePipes(docker: Docker, all: readonly Listed[], dryRun: boolea
 }
 
 /** Why nobody needs a container; undefined when somebody may. */
-function reasonToRemove({ State, Created, Labels }: Listed, isUnfinished: boolean): string | undefined {
-  const facts = factsOf(Labels);
+function reasonToRemove(container: Listed, isUnfinished: boolean): string | undefined {
+  const { State } = container;
+  const facts = factsOf(container.Labels);
   if (isExpired(facts)) return 'its time to live is over';
+  if (isBeginning(container)) return undefined;
   if (isUnfinished) return State === 'running' ? undefined : 'its client was killed';
   const neverStarted = State === 'created' && facts !== undefined && facts.restored !== true;
-  const isOld = Date.now() / 1000 - Created > START_LIMIT;
-  return neverStarted && isOld ? 'its client was killed while it was made' : undefined;
+  return neverStarted ? 'its client was killed while it was made' : undefined;
 }
 
 async function pruneForks(docker: Docker, dryRun: boolean, call: Call): Promise<PrunedItem[]> {

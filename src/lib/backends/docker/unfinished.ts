@@ -3,6 +3,16 @@
  * has nothing else of a container that can be changed, so a name is what tells whoever comes later.
  */
 
+import type { Listed } from './api.ts';
+
+/** Seconds after which a container that was never started is nobody's any more. */
+export const START_LIMIT = 60;
+
+/** Whether it was made a moment ago and its maker is about to start it. */
+export function isBeginning({ State, Created }: Pick<Listed, 'State' | 'Created'>): boolean {
+  return State === 'created' && Date.now() / 1000 - Created < START_LIMIT;
+}
+
 /** `new`: not finished. `old`: about to be replaced. */
 export type Unfinished = 'new' | 'old';
 
