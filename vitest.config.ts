@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
 
 const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8')) as {
   version: string;
 };
+
+/** On an engine of their own: one that runs containers of several runtimes at once has lost files of both. */
+const otherRuntimes = ['test/conformance/docker-runsc.test.ts', 'test/e2e/docker-runtime.test.ts'];
 
 export default defineConfig({
   define: { SBX_VERSION: JSON.stringify(version) },
@@ -20,6 +23,10 @@ export default defineConfig({
   ],
   test: {
     include: ['test/**/*.test.ts'],
+    exclude: [
+      ...configDefaults.exclude,
+      ...(process.env.SBX_TEST_RUNTIMES === undefined ? otherRuntimes : []),
+    ],
     globalSetup: ['./test/support/nothing-left.ts', './test/support/engines/global-setup.ts'],
     reporters: ['default', './test/support/closing-line.ts'],
     // Most tests wait for processes: two at once finish sooner than one on any machine, and more only make each other late.
