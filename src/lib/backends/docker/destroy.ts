@@ -37,30 +37,44 @@ export async function destroy(docker: Docker, ref: string, force: boolean, call:
 
 /** Removes a container whatever it does. One that is gone, or being removed by somebody else, is no error. */
 export async function removeContainer(docker: Docker, id: string, call: Call): Promise<void> {
-  const request = {
+  const remove = async (): Promise<SbxError | undefined> => {
+    try {
+      await docker.engine.json(requestFor(id), call);
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof SbxError)) throw error;
+      if (error.code === 'not_found') return undefined;
+      if (error.code !== 'conflict' && error.code !== 'failed') throw error;
+      return error;
+    }
+  };
+  const error = await remove();
+  if (error === undefined || (await isGone(docker, id, error, call))) return;
+  // Podman fails to kill one that ends at this moment; now it has ended.
+  const again = await remove();
+  if (again !== undefined && !(await isGone(docker, id, again, call))) throw again;
+}
+
+function requestFor(id: string) {
+  return {
     method: 'DELETE',
     path: `/containers/${segment(id)}`,
     query: { force: true, v: true },
     what: `remove container ${id.slice(0, 12)}`,
   } as const;
-  try {
-    await docker.engine.json(request, call);
-  } catch (error) {
-    if (!(error instanceof SbxError)) throw error;
-    if (error.code === 'not_found') return;
-    if (error.code !== 'conflict' && error.code !== 'failed') throw error;
-    await untilGone(docker, id, error, call);
-  }
 }
 
-/** Waits for somebody else who removes it at this moment. That is a conflict to Docker; Podman has one status for all failures. */
-async function untilGone(docker: Docker, id: string, error: SbxError, call: Call): Promise<void> {
+/**
+ * Waits for somebody else who removes it at this moment. That is a conflict to Docker; Podman has one status for all failures.
+ * @returns false when nobody does.
+ */
+async function isGone(docker: Docker, id: string, error: SbxError, call: Call): Promise<boolean> {
   const end = performance.now() + PATIENCE_MS;
   for (;;) {
     const found = await inspect(docker.engine, id, call);
-    if (found === undefined) return;
+    if (found === undefined) return true;
     const isGoing = error.code === 'conflict' || found.State.Status === 'removing';
-    if (!isGoing || performance.now() > end) throw error;
+    if (!isGoing || performance.now() > end) return false;
     await pause(LOOK_MS);
   }
 }
