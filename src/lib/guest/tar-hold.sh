@@ -1,6 +1,7 @@
 # Between tar-stage.sh and tar-commit.sh, for root whose engine fills the folder: says `ok`, and waits for the line that
 # tells whether to commit or to discard. The end of input is the end of the client, and of what it began. Says `done`.
-trap '' PIPE
+# A watcher that it may have would end it meanwhile.
+trap '' PIPE TERM
 printf 'ok\n'
 read -r end
 if [ "$end" != commit ]; then

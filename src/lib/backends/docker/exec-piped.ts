@@ -3,6 +3,7 @@
  * container's root, whom the server inside is, and without a terminal. Whether a command is run is decided once, by who reads a
  * word (guest/exec-piped.sh); so what the server does not take up goes by the engine, and nothing runs twice.
  */
+import type { Readable } from 'node:stream';
 import type { Call, Exit, Running } from '../../backend/contract.ts';
 import { hasErrno, SbxError } from '../../errors.ts';
 import { endOrRest } from '../../transport/end-or-rest.ts';
@@ -19,8 +20,15 @@ const PATIENCE_MS = 3000;
 /** Characters that are kept of what a server says. */
 const HEARD = 64;
 
+export interface PipedRunning extends Running {
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** Goes away; the command runs on, and finds its input at its end. */
+  leave(): void;
+}
+
 /** Starts a command; undefined when it has to go by the engine. */
-export async function execPiped(box: Box, spec: PipedSpec, call: Call): Promise<Running | undefined> {
+export async function execPiped(box: Box, spec: PipedSpec, call: Call): Promise<PipedRunning | undefined> {
   if (spec.terminal !== undefined || box.isPaused || !isRoot(spec.user ?? box.user)) return undefined;
   const began = Date.now();
   const request = ask(box, spec);
@@ -100,9 +108,10 @@ function givenUp({ signal }: Call, begun: Promise<unknown>): Promise<false> {
   });
 }
 
-function follow(box: Box, request: PipesRequest, said: Said, began: number): Running {
+function follow(box: Box, request: PipesRequest, said: Said, began: number): PipedRunning {
   const { stdin, stdout, stderr } = request;
   const gone = answered(request);
+  let left = false;
   const say = async (line: string) => request.say(line);
   const signals = execSignals({ say, ask: say, gone: () => gone });
   for (const stream of [stdout, stderr])
@@ -113,7 +122,8 @@ function follow(box: Box, request: PipesRequest, said: Said, began: number): Run
   const finished = (async (): Promise<Exit> => {
     try {
       const code = await said.ended;
-      if (code === undefined) throw await whyUntold(box, began);
+      if (code === undefined)
+        throw left ? new SbxError('interrupted', 'interrupted') : await whyUntold(box, began);
       const exit = await exitOf(box, { ExitCode: code }, signals.sent, began);
       await signals.leftoversGone();
       request.say('end');
@@ -137,6 +147,11 @@ function follow(box: Box, request: PipesRequest, said: Said, began: number): Run
     signal: signals.signal,
     terminate: signals.terminate,
     wait: () => finished,
+    leave() {
+      left = true;
+      request.say('end');
+      drop(request);
+    },
   };
 }
 

@@ -1,7 +1,7 @@
 /**
  * Writes a tree to this machine. Everything goes to a folder beside its place first and moves when the tree is complete:
- * until then the destination is as it was, and no final name ever holds half a file. The calls are synchronous: with
- * many small files and pieces, handing each to another thread takes longer than the call.
+ * until then the destination is as it was, and no final name ever holds half a file. The calls are synchronous but for the
+ * bytes of large files: with many small ones, handing each call to another thread takes longer than the call.
  */
 import { randomBytes } from 'node:crypto';
 import {
@@ -21,19 +21,15 @@ import {
   symlinkSync,
   unlinkSync,
   utimesSync,
-  writeSync,
 } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { hasErrno, SbxError } from '../../errors.ts';
 import { deepestFirst } from './directories-last.ts';
+import { type FileWriter, fileWriter } from './file-write.ts';
 import { moveTree } from './local-move.ts';
 import type { Tree, TreeEntry } from './tree.ts';
-import { attempt, explain } from './write-error.ts';
-
-/** A block of most file systems. */
-const HOLE = 4096;
-const ZEROS = Buffer.alloc(HOLE);
+import { attempt, explain, explained } from './write-error.ts';
 
 export interface LocalWriteOptions {
   /** Give files the owner that the tree names; needs privileges. */
@@ -70,12 +66,13 @@ async function unpack(
   options: LocalWriteOptions,
 ): Promise<void> {
   const made = new Set([stage]);
-  let file: { readonly entry: TreeEntry; readonly fd: number; at: number } | undefined;
-  const closeFile = (): void => {
+  let file: OpenFile | undefined;
+  const closeFile = async (): Promise<void> => {
     if (file === undefined) return;
-    const { entry, fd, at } = file;
+    const { entry, fd, at, writer } = file;
     file = undefined;
     try {
+      await explained(entry.path, writer.end());
       if (at !== entry.size)
         throw new SbxError('failed', `'${entry.path}' arrived with ${at} of ${entry.size} bytes`);
       attempt(entry.path, () => finishFile(fd, entry, options));
@@ -88,12 +85,13 @@ async function unpack(
       options.signal.throwIfAborted();
       if (event.kind === 'data') {
         if (file === undefined) throw new SbxError('bug', 'bytes without a file');
-        const { entry, fd, at } = file;
-        attempt(entry.path, () => writeAt(fd, event.data, at));
+        const { entry, writer } = file;
+        const taken = attempt(entry.path, () => writer.write(event.data));
+        if (taken !== undefined) await explained(entry.path, taken);
         file.at += event.data.length;
         continue;
       }
-      closeFile();
+      await closeFile();
       const { entry } = event;
       const path = join(stage, entry.path);
       if (entry.type === 'directory') {
@@ -102,13 +100,28 @@ async function unpack(
         continue;
       }
       makeFolders(dirname(path), made);
-      if (entry.type === 'file') file = { entry, fd: create(path, entry), at: 0 };
-      else makeLink(stage, path, entry, made, options);
+      if (entry.type === 'file') {
+        const fd = create(path, entry);
+        file = { entry, fd, at: 0, writer: fileWriter(fd, entry.size) };
+      } else makeLink(stage, path, entry, made, options);
     }
-    closeFile();
+    await closeFile();
   } finally {
-    if (file !== undefined) closeSync(file.fd);
+    if (file !== undefined) {
+      // Why it broke off is known already.
+      await file.writer.end().catch(() => undefined);
+      closeSync(file.fd);
+    }
   }
+}
+
+/** The file that is arriving. */
+interface OpenFile {
+  readonly entry: TreeEntry;
+  readonly fd: number;
+  readonly writer: FileWriter;
+  /** Bytes that have come. */
+  at: number;
 }
 
 /** A new file; one that the same archive brought before goes away. Never follows or opens what is there. */
@@ -180,22 +193,6 @@ function finishDirectory(path: string, entry: TreeEntry, options: LocalWriteOpti
   if (options.keepOwner) attempt(entry.path, () => lchownSync(path, entry.uid, entry.gid));
   utimesSync(path, seconds(entry), seconds(entry));
   chmodSync(path, entry.mode);
-}
-
-/** Writes all of `data` at `start` of a new file, leaving a hole where a whole block of the file is zeros. */
-function writeAt(fd: number, data: Uint8Array, start: number): void {
-  const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
-  const endOfBlock = (at: number): number => Math.min(bytes.length, at + HOLE - ((start + at) % HOLE));
-  for (let at = 0; at < bytes.length; ) {
-    let end = at;
-    while (end < bytes.length && !isZero(bytes, end, endOfBlock(end))) end = endOfBlock(end);
-    for (let done = at; done < end; ) done += writeSync(fd, bytes, done, end - done, start + done);
-    at = end < bytes.length ? endOfBlock(end) : end;
-  }
-}
-
-function isZero(bytes: Buffer, from: number, to: number): boolean {
-  return bytes.compare(ZEROS, 0, to - from, from, to) === 0;
 }
 
 function seconds(entry: TreeEntry): number {

@@ -10,6 +10,15 @@ export function attempt<T>(path: string, call: () => T): T {
   }
 }
 
+/** {@link attempt} for calls of another thread. */
+export async function explained<T>(path: string, call: Promise<T>): Promise<T> {
+  try {
+    return await call;
+  } catch (cause) {
+    throw explain(path, cause);
+  }
+}
+
 /** A system error in words; anything else as it is. */
 export function explain(path: string, cause: unknown): unknown {
   if (cause instanceof SbxError || !(cause instanceof Error) || !('code' in cause)) return cause;
