@@ -26,6 +26,12 @@ export default class Serve extends SbxCommand<typeof Serve> {
       helpValue: '<address:port>',
       summary: 'where to listen; port 0 takes any free one',
     }),
+    'preview-listen': Flags.string({
+      completes: 'none',
+      default: '127.0.0.1:4751',
+      helpValue: '<address:port>',
+      summary: 'where exposed ports are seen, as http://SANDBOX-PORT.localhost:4751',
+    }),
     'api-key-file': Flags.string({
       completes: 'file',
       helpValue: '<file>',
@@ -103,7 +109,8 @@ export default class Serve extends SbxCommand<typeof Serve> {
     const key =
       flags['api-key-file'] === undefined ? context.env.SBX_API_KEY : await secretFrom(flags['api-key-file']);
     return {
-      listen: parseListen(flags.listen),
+      listen: parseListen(flags.listen, '--listen'),
+      previewListen: parseListen(flags['preview-listen'], '--preview-listen'),
       apiKey: key === '' ? undefined : key,
       allowedHosts: flags['allow-host'] ?? [],
       tls: await this.#tls(),
@@ -129,12 +136,12 @@ export default class Serve extends SbxCommand<typeof Serve> {
 }
 
 /** `ADDRESS:PORT`, `[ADDRESS]:PORT`, or a port on loopback. */
-function parseListen(text: string): ListenAddress {
+function parseListen(text: string, flag: string): ListenAddress {
   const [, host = '127.0.0.1', digits = ''] = /^(?:(.+):)?(\d{1,5})$/.exec(text) ?? [];
   const port = Number(digits);
   if (digits === '' || port > 65_535) {
-    throw new SbxError('usage', `--listen ${JSON.stringify(text)} is no address and port`, {
-      hint: '--listen 127.0.0.1:4750',
+    throw new SbxError('usage', `${flag} ${JSON.stringify(text)} is no address and port`, {
+      hint: `${flag} 127.0.0.1:4750`,
     });
   }
   return { host: host.replace(/^\[(.*)\]$/, '$1'), port };

@@ -5,10 +5,9 @@ import { SbxCommand } from '../lib/cli/sbx-command.ts';
 import { printOutcome, sessionFlags, sessionRequest, tellOutcome } from '../lib/cli/session-flags.ts';
 import { SbxError } from '../lib/errors.ts';
 import { execute } from '../lib/ops/exec.ts';
+import { LOGIN_SHELL } from '../lib/ops/login-shell.ts';
 import { resolveSandbox } from '../lib/ops/resolve-sandbox.ts';
 import { argvOf, attachSession, MAIN_SESSION, refuseNoTerminal } from '../lib/ops/shell.ts';
-
-const LOGIN_SHELL = ['/bin/sh', '-c', '[ -n "$SHELL" ] || SHELL=/bin/sh; exec "$SHELL" -l'] as const;
 
 /** Attaches the terminal to a session of a sandbox. */
 export default class Shell extends SbxCommand<typeof Shell> {

@@ -11,6 +11,7 @@ import { call } from './harness.ts';
 
 export const testSettings: ServeSettings = {
   listen: { host: '127.0.0.1', port: 0 },
+  previewListen: { host: '127.0.0.1', port: 0 },
   apiKey: 'a key that only this test knows'.replaceAll(' ', '-'),
   allowedHosts: [],
   tls: undefined,

@@ -56,6 +56,14 @@ export interface FileEvent {
   readonly type?: FileType | undefined;
 }
 
+export interface WatchOptions {
+  readonly recursive: boolean;
+  /** Milliseconds between looks, where changes are found by looking; default 1000. */
+  readonly pauseMs?: number | undefined;
+  /** Called when what changes from now on will be told, where the backend can say so. */
+  readonly onBegun?: (() => void) | undefined;
+}
+
 /** Single files and folders. Paths are absolute or relative to the workdir. Errors: `not_found`, `failed` with the system's reason. */
 export interface Files {
   stat(path: string, call: Call): Promise<FileStat>;
@@ -78,5 +86,5 @@ export interface Files {
     options: { readonly recursive: boolean; readonly force: boolean },
     call: Call,
   ): Promise<void>;
-  watch?(path: string, options: { readonly recursive: boolean }, call: Call): AsyncIterable<FileEvent>;
+  watch?(path: string, options: WatchOptions, call: Call): AsyncIterable<FileEvent>;
 }

@@ -1,6 +1,6 @@
 # The watcher of a command: functions for the programs that start one. Lines come in on descriptor 3: a signal's name for
 # the command's process group, "terminate TENTHS" for everything that carries the mark (answered by "gone"),
-# "size ROWS COLS", "main PID", "end" when all is over. Whoever uses them sets sbx_self, the process id of the command, and SBX_MARK,
+# "size ROWS COLS" (by "sized"), "main PID", "end" when all is over. Whoever uses them sets sbx_self, the process id of the command, and SBX_MARK,
 # the value of SBX_EXEC_ID that marks what the command starts, and says how to answer: sbx_tell WORD; and what the end of
 # file without "end" means: sbx_lost.
 sbx_watch() {
@@ -9,7 +9,10 @@ sbx_watch() {
       end) exit 0 ;;
       main) sbx_self=$sbx_a ;;
       terminate) sbx_terminate "$sbx_a" & ;;
-      size) sbx_size "$sbx_a" "$sbx_b" ;;
+      size)
+        sbx_size "$sbx_a" "$sbx_b"
+        sbx_tell sized
+        ;;
       *) sbx_group "$sbx_word" ;;
     esac
   done

@@ -40,9 +40,10 @@ function kindOf(events: readonly string[]): FileEvent['kind'] | undefined {
   return undefined;
 }
 
-/** The differences between the rounds of records of a stream. The first round is where things start from. */
+/** The differences between the rounds of records of a stream. The first round is where things start from; `onFirst` is called after it. */
 export async function* snapshotEvents(
   source: AsyncIterable<Uint8Array>,
+  onFirst?: () => void,
 ): AsyncGenerator<FileEvent, void, void> {
   let before: Map<string, FileRecord> | undefined;
   let now = new Map<string, FileRecord>();
@@ -51,7 +52,8 @@ export async function* snapshotEvents(
       now.set(record.path, record);
       continue;
     }
-    if (before !== undefined) yield* differences(before, now);
+    if (before === undefined) onFirst?.();
+    else yield* differences(before, now);
     before = now;
     now = new Map();
   }

@@ -2,6 +2,8 @@
 import type { Backend } from '../backend/contract.ts';
 import type { CapabilityIndex } from '../backend/need.ts';
 import type { Fleet } from './fleet.ts';
+import type { ExposedPorts } from './preview/exposed-ports.ts';
+import type { Previews } from './preview/server.ts';
 import type { ServeSettings } from './settings.ts';
 import type { Database } from './store/database.ts';
 import type { SandboxRows } from './store/sandboxes.ts';
@@ -13,6 +15,8 @@ export interface Daemon {
   readonly fleet: Fleet;
   readonly backend: (driver: string) => Promise<Backend>;
   readonly having: CapabilityIndex;
+  readonly exposed: ExposedPorts;
+  readonly previews: Previews;
   readonly now: () => Date;
   /** A line for the operator: no secrets, no ids of tokens. */
   readonly notice: (line: string) => void;

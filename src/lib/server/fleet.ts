@@ -13,7 +13,12 @@ import type { SandboxRows } from './store/sandboxes.ts';
 export interface Use extends Disposable {
   readonly record: SandboxRecord;
   readonly sandbox: Sandbox;
+  /** Says that it is used at this moment. */
+  touch(): void;
 }
+
+/** A look at a sandbox in whatever state it is. */
+export type Look = Omit<Use, 'touch'>;
 
 export interface FleetOptions {
   readonly rows: SandboxRows;
@@ -33,8 +38,8 @@ export interface Fleet {
   get(ref: string): SandboxRecord;
   /** Wakes a paused one. @throws HttpRefusal 404, 409 for one that is stopped or has vanished */
   use(ref: string, call: Call): Promise<Use>;
-  /** Like {@link use}, in whatever state it is: nothing is woken. */
-  look(ref: string, call: Call): Promise<Use>;
+  /** Like {@link use}, in whatever state it is: nothing is woken, and it counts as no activity. */
+  look(ref: string, call: Call): Promise<Look>;
   /** Uses of a half-made sandbox get this handle, until it is disposed: its backend gives out no other. */
   lend(id: string, half: Sandbox): Disposable;
   start(ref: string, call: Call): Promise<SandboxRecord>;
@@ -114,15 +119,14 @@ export function openFleet(options: FleetOptions): Fleet {
   /** Counts as a use from before it is made until it is let go. */
   const held = async (
     ref: string,
-    make: (id: string) => Promise<Omit<Use, keyof Disposable>>,
-  ): Promise<Use> => {
+    make: (id: string) => Promise<Omit<Look, keyof Disposable>>,
+  ): Promise<Look> => {
     const { id } = get(ref);
     uses.set(id, (uses.get(id) ?? 0) + 1);
     const release = () => {
       const left = (uses.get(id) ?? 1) - 1;
       if (left > 0) uses.set(id, left);
       else uses.delete(id);
-      touch(id);
     };
     try {
       return { ...(await make(id)), [Symbol.dispose]: release };
@@ -135,8 +139,8 @@ export function openFleet(options: FleetOptions): Fleet {
   return {
     list: () => rows.list(),
     get,
-    use: (ref, call) =>
-      held(ref, (id) =>
+    async use(ref, call) {
+      const look = await held(ref, (id) =>
         lock.run(id, async () => {
           const record = get(id);
           if (record.status === 'stopped') throw new HttpRefusal(409, 'sandbox is stopped; start it first');
@@ -144,7 +148,17 @@ export function openFleet(options: FleetOptions): Fleet {
           const half = halves.get(id);
           return half === undefined ? run(record, call) : { record, sandbox: half };
         }),
-      ),
+      );
+      const use: Use = {
+        ...look,
+        touch: () => touch(look.record.id),
+        [Symbol.dispose]() {
+          use.touch();
+          look[Symbol.dispose]();
+        },
+      };
+      return use;
+    },
     look: (ref, call) =>
       held(ref, async (id) => {
         const record = get(id);

@@ -4,11 +4,14 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Backends } from '../backend/registry.ts';
-import { hasErrno, SbxError } from '../errors.ts';
+import { SbxError } from '../errors.ts';
 import { tryLock } from '../store/lock.ts';
 import { type Daemon, listeners } from './daemon.ts';
 import { openFleet } from './fleet.ts';
 import { dispatcher } from './http/dispatch.ts';
+import { closed, LIMITS, listen } from './http/listen.ts';
+import { exposedPorts } from './preview/exposed-ports.ts';
+import { openPreviews, type Previews } from './preview/server.ts';
 import { requestLine } from './request-log.ts';
 import { routesOf, upgradesOf } from './routes/index.ts';
 import { checkSettings, type ServeSettings } from './settings.ts';
@@ -36,15 +39,8 @@ export interface Serving {
   close(): Promise<void>;
 }
 
-/** Milliseconds for a client to send the head of a request. */
-const HEAD_MS = 10_000;
-/** Bytes of a request's head. */
-const HEAD_LIMIT = 16 * 1024;
 /** How often idle sandboxes are looked for, in milliseconds. */
 const SLEEP_LOOK_MS = 1000;
-/** How long requests that are under way may take when the server stops, in milliseconds. */
-const FAREWELL_MS = 10_000;
-const SWEEP_MS = 50;
 
 /**
  * Starts to listen, having found again what a former run left.
@@ -60,6 +56,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     });
   }
   const stopping = new AbortController();
+  let previews: Previews | undefined;
   try {
     const db = openDatabase(folder);
     const rows = sandboxRows(db);
@@ -68,12 +65,19 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     const onGone = listeners();
     const fleet = openFleet({ rows, backend, now, onFresh: onFresh.call, onGone: onGone.call, notice });
     const { having } = options.backends;
-    const daemon: Daemon = { settings, db, rows, fleet, backend, having, now, notice, onFresh, onGone };
     await fleet.findAgain({ signal: stopping.signal });
+    const exposed = exposedPorts(db);
+    onFresh.add(exposed.clear);
+    previews = await openPreviews({ settings, fleet, exposed, having, stopping: stopping.signal, notice });
+    const daemon: Daemon = {
+      ...{ settings, db, rows, fleet, backend, having, now, notice, onFresh, onGone },
+      ...{ exposed, previews },
+    };
     const dispatch = dispatcher({
       settings,
       routes: routesOf(daemon),
       upgrades: upgradesOf(daemon),
+      mustExist: (id) => void fleet.get(id),
       stopping: stopping.signal,
       onHandled(handled) {
         log(requestLine(handled));
@@ -83,73 +87,34 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     const server = listener(settings);
     server.on('request', dispatch.request);
     server.on('upgrade', dispatch.upgrade);
-    await listen(server, options);
+    await listen(server, options.handle ?? settings.listen, '--listen');
     const sleeper = sleepLoop(() => fleet.sleepIdle({ signal: stopping.signal }), notice);
     return {
       url: urlOf(server, settings),
       async close() {
         stopping.abort(new SbxError('interrupted', 'the server is stopping'));
         sleeper.stop();
-        await closed(server);
+        await Promise.all([closed(server), daemon.previews.close()]);
         await fleet.settled();
         db.close();
         lock.release();
       },
     };
   } catch (error) {
+    await previews?.close();
     lock.release();
     throw error;
   }
 }
 
 function listener({ tls }: ServeSettings): Server {
-  const limits = {
-    maxHeaderSize: HEAD_LIMIT,
-    headersTimeout: HEAD_MS,
-    // A body may be a stream of hours; body.ts watches over those that are kept.
-    requestTimeout: 0,
-    connectionsCheckingInterval: 1000,
-  };
-  return tls === undefined ? createServer(limits) : createTlsServer({ ...limits, ...tls });
-}
-
-async function listen(
-  server: Server,
-  { settings, handle }: Pick<ServeOptions, 'settings' | 'handle'>,
-): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once('error', reject);
-  server.once('listening', resolve);
-  server.listen(handle ?? { host: settings.listen.host, port: settings.listen.port });
-  try {
-    await promise;
-  } catch (cause) {
-    const { host, port } = settings.listen;
-    if (!hasErrno(cause, 'EADDRINUSE', 'EACCES', 'EADDRNOTAVAIL', 'ENOTFOUND')) throw cause;
-    throw new SbxError('conflict', `cannot listen on ${host}:${port}: ${cause.message}`, {
-      hint: 'name another address: --listen 127.0.0.1:0',
-      cause,
-    });
-  }
-  server.off('error', reject);
+  return tls === undefined ? createServer(LIMITS) : createTlsServer({ ...LIMITS, ...tls });
 }
 
 function urlOf(server: Server, { tls, listen }: ServeSettings): string {
   const { port, address } = server.address() as AddressInfo;
   const host = listen.host === 'localhost' ? 'localhost' : address;
   return `${tls === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${port}`;
-}
-
-/** Resolves when no request is under way any more, or none that ends. */
-async function closed(server: Server): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  server.close(() => resolve());
-  // A connection whose last answer is over is kept for the next request, which will not come.
-  const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
-  const timer = setTimeout(() => server.closeAllConnections(), FAREWELL_MS);
-  await promise;
-  clearTimeout(timer);
-  clearInterval(sweep);
 }
 
 /** Calls `look` again and again, never twice at once. */

@@ -29,6 +29,8 @@ export interface CostRates {
 
 export interface ServeSettings {
   readonly listen: ListenAddress;
+  /** Where exposed ports of sandboxes are seen. */
+  readonly previewListen: ListenAddress;
   /** Undefined: everybody who reaches the server may do everything; allowed on loopback only. */
   readonly apiKey: string | undefined;
   /** Names besides loopback's that a Host header may have. */
@@ -53,9 +55,10 @@ const KEY_LENGTH = 16;
 
 /** Refuses what would be open to everybody. @throws SbxError `usage` */
 export function checkSettings(settings: ServeSettings): ServeSettings {
-  const { apiKey, listen } = settings;
-  if (apiKey === undefined && !isLoopback(listen.host)) {
-    throw new SbxError('usage', `${listen.host} can be reached from elsewhere, and there is no API key`, {
+  const { apiKey, listen, previewListen } = settings;
+  for (const { host } of [listen, previewListen]) {
+    if (apiKey !== undefined || isLoopback(host)) continue;
+    throw new SbxError('usage', `${host} can be reached from elsewhere, and there is no API key`, {
       hint: 'SBX_API_KEY=$(openssl rand -hex 32) sbx serve …, or --api-key-file FILE',
     });
   }

@@ -3,6 +3,11 @@ import Type from 'typebox';
 
 export const strings = Type.Record(Type.String(), Type.String());
 
+/** The longest time that a timer takes, in milliseconds. */
+export const LONGEST_MS = 2 ** 31 - 1;
+
+export const port = Type.Integer({ minimum: 1, maximum: 65_535 });
+
 /** Accepts zero for "none", as the API does. */
 const cap = Type.Number({ minimum: 0 });
 

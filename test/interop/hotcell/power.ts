@@ -70,7 +70,8 @@ export function powerTopic(h: Harness): void {
   h.when(h.has('pause keeps processes'))('processes live on after a pause', async () => {
     const { id } = await h.sandbox();
     const { procId } = await h.answer<{ procId: string }>(201, `POST /sandboxes/${id}/processes`, {
-      command: 'mkfifo ask; read _ < ask; echo still here > answer; read _ < ask',
+      // Another FIFO for the end: whoever wrote to the first may have it open a moment longer.
+      command: 'mkfifo ask end; read _ < ask; echo still here > answer; read _ < end',
     });
     await turn(id, 'pause');
     expect(

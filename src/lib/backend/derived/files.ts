@@ -22,12 +22,12 @@ import {
 } from './files-guest.ts';
 import type { ExecSandbox } from './run-guest.ts';
 
-/** Seconds between looks where the sandbox has no inotifywait. */
-const WATCH_PAUSE = '1';
+/** Milliseconds between looks where the sandbox has no inotifywait. */
+const WATCH_PAUSE_MS = 1000;
 
 /**
  * The capability `files`, derived from exec. Needs `sh` and coreutils or busybox in the sandbox. `watch` uses inotifywait
- * where the sandbox has one of version 3.22 or later; else a loop in the sandbox looks once a second and sends what is there when it changed.
+ * where the sandbox has one of version 3.22 or later; else a loop in the sandbox looks again and again and sends what is there when it changed.
  */
 export function deriveFiles(sandbox: ExecSandbox): Files {
   const list = async function* (
@@ -106,8 +106,8 @@ export function deriveFiles(sandbox: ExecSandbox): Files {
         call,
       );
     },
-    async *watch(path, options, call) {
-      const args = [guestPath(path), options.recursive ? '1' : '', WATCH_PAUSE];
+    async *watch(path, { recursive, pauseMs = WATCH_PAUSE_MS, onBegun }, call) {
+      const args = [guestPath(path), recursive ? '1' : '', String(pauseMs / 1000)];
       const program = {
         name: 'file-watch',
         script: records + watchScript,
@@ -117,8 +117,10 @@ export function deriveFiles(sandbox: ExecSandbox): Files {
         env: { SBX_RECORDS: records },
       };
       const { greeting, output } = await startFileProgram(sandbox, program, call);
-      if (greeting === 'inotify') yield* inotifyEvents(output);
-      else if (greeting === 'snapshots') yield* snapshotEvents(output);
+      if (greeting === 'inotify') {
+        onBegun?.();
+        yield* inotifyEvents(output);
+      } else if (greeting === 'snapshots') yield* snapshotEvents(output, onBegun);
       else throw garbled();
     },
   };

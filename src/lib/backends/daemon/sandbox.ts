@@ -79,7 +79,8 @@ function filesOf(calls: Calls): Files {
       void (await calls.value('files.makeDirectory', { path, ...options }, call)),
     remove: async (path, options, call) =>
       void (await calls.value('files.remove', { path, ...options }, call)),
-    watch: (path, { recursive }, call) => calls.list('files.watch', { path, recursive }, call),
+    watch: (path, { recursive, pauseMs }, call) =>
+      calls.list('files.watch', { path, recursive, pauseMs }, call),
   };
 }
 

@@ -78,6 +78,7 @@ function follow(child: ChildProcess, pipes: Pipes, options: CommandOptions, spec
     if (!over && control.writable) control.write(`${line}\n`);
   };
   let heard = '';
+  let resized: Promise<void> = Promise.resolve();
   const waiting = new Map<string, () => void>();
   const hear = (word: string) =>
     new Promise<void>((resolve) => {
@@ -162,8 +163,14 @@ function follow(child: ChildProcess, pipes: Pipes, options: CommandOptions, spec
     ...(spec.terminal === undefined
       ? {}
       : {
-          async resize(size: TerminalSize) {
-            say(`size ${size.rows} ${size.cols}`);
+          resize(size: TerminalSize) {
+            resized = resized.then(async () => {
+              if (over) return;
+              heard = heard.replaceAll('sized', '');
+              say(`size ${size.rows} ${size.cols}`);
+              await hear('sized');
+            });
+            return resized;
           },
         }),
     wait: () => finished,

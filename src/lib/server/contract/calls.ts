@@ -9,7 +9,7 @@ import { type CapabilityIndex, need } from '../../backend/need.ts';
 import { SIGNAL_NUMBERS } from '../../backend/signal-numbers.ts';
 import { checkArgv } from '../../backend/spec.ts';
 import { SbxError } from '../../errors.ts';
-import { strings } from '../shapes.ts';
+import { LONGEST_MS, strings } from '../shapes.ts';
 
 /** An operation on a sandbox that runs, or where `asleep`, on one in any state. */
 export interface Operation<Result> {
@@ -31,6 +31,7 @@ const none = Type.Object({});
 const path = Type.String({ minLength: 1 });
 const mode = Type.Optional(Type.Integer({ minimum: 0, maximum: 0o7777 }));
 const flag = Type.Optional(Type.Boolean());
+const pauseMs = Type.Optional(Type.Integer({ minimum: 1, maximum: LONGEST_MS }));
 const size = Type.Object({
   cols: Type.Integer({ minimum: 1, maximum: 65_535 }),
   rows: Type.Integer({ minimum: 1, maximum: 65_535 }),
@@ -154,13 +155,13 @@ export const LISTS: Readonly<Record<string, Operation<AsyncIterable<unknown>>>> 
     need(sandbox, 'files', having).list(args.path, call),
   ),
   'files.watch': operation(
-    Type.Object({ path, recursive: Type.Boolean() }),
-    (sandbox, { path, recursive }, call, having) => {
+    Type.Object({ path, recursive: Type.Boolean(), pauseMs }),
+    (sandbox, { path, recursive, pauseMs }, call, having) => {
       const files = need(sandbox, 'files', having);
       if (files.watch === undefined) {
         throw new SbxError('unsupported', `backend '${sandbox.backend}' cannot watch files`);
       }
-      return files.watch(path, { recursive }, call);
+      return files.watch(path, { recursive, pauseMs }, call);
     },
   ),
   'processes.list': operation(

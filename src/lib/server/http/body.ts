@@ -41,13 +41,19 @@ export function parseJson(body: Buffer): unknown {
   return value;
 }
 
-/** A function that lets values of `schema` through. What the schema does not name is ignored, as the original API does. */
+/**
+ * A function that lets values of `schema` through. What the schema does not name is ignored, as the original API does;
+ * a field that has to be there and is nothing of use is told in its words.
+ */
 export function checker(schema: TSchema): (value: unknown, where: string) => void {
   const compiled = Compile(schema);
+  const required = 'required' in schema ? (schema.required as readonly string[]) : [];
   return (value, where) => {
     if (compiled.Check(value)) return;
     const [first] = compiled.Errors(value);
-    const field = first?.instancePath.slice(1).replaceAll('/', '.') ?? '';
+    const missing = first?.keyword === 'required' ? first.params.requiredProperties[0] : undefined;
+    const field = missing ?? first?.instancePath.slice(1).replaceAll('/', '.') ?? '';
+    if (required.includes(field)) throw new HttpRefusal(400, `${field} is required`);
     throw new HttpRefusal(400, `${field === '' ? where : field} ${first?.message ?? 'is not allowed'}`);
   };
 }

@@ -6,7 +6,7 @@ import type { ServeSettings } from '../settings.ts';
 import { checker, parseJson, readBody } from './body.ts';
 import { eventStream } from './events.ts';
 import { checkHost, checkKey, checkOrigin } from './guard.ts';
-import { failureOf, HttpRefusal } from './refusal.ts';
+import { failureOf, HttpRefusal, noRoute } from './refusal.ts';
 import type { Exchange, Route, UpgradeRoute } from './route.ts';
 
 /** What is known of a request when it is over. */
@@ -25,6 +25,8 @@ export interface DispatchOptions {
   readonly settings: ServeSettings;
   readonly routes: readonly Route[];
   readonly upgrades: readonly UpgradeRoute[];
+  /** Called with the `:id` of a path before the fields of the body are looked at. @throws HttpRefusal 404 */
+  readonly mustExist: (id: string) => void;
   /** Aborted when the server stops. */
   readonly stopping: AbortSignal;
   readonly onHandled: (handled: Handled) => void;
@@ -39,7 +41,7 @@ export interface Dispatch {
 const PARAM_LIMIT = 512;
 
 export function dispatcher(options: DispatchOptions): Dispatch {
-  const { settings, stopping, onHandled } = options;
+  const { settings, mustExist, stopping, onHandled } = options;
   const router = findMyWay<findMyWay.HTTPVersion.V1>({ maxParamLength: PARAM_LIMIT });
   for (const each of options.routes) {
     const check = each.body === undefined ? undefined : checker(each.body);
@@ -59,10 +61,12 @@ export function dispatcher(options: DispatchOptions): Dispatch {
     const { route, check } = (found?.store ?? {}) as { route?: Route; check?: ReturnType<typeof checker> };
     if (route !== undefined) done(route.path);
     if (route?.open !== true) checkKey(request, settings);
-    if (route === undefined) throw new HttpRefusal(404, `no route for ${request.method} ${path}`);
+    if (route === undefined) throw noRoute(request);
+    const params = (found?.params ?? {}) as Record<string, string>;
     let body: unknown;
     if (check !== undefined) {
       body = parseJson(await readBody(request, settings.bodyLimit));
+      if (params.id !== undefined) mustExist(params.id);
       check(body, 'the body');
     }
     const gone = new AbortController();
@@ -70,7 +74,7 @@ export function dispatcher(options: DispatchOptions): Dispatch {
     const exchange: Exchange = {
       request,
       response,
-      params: (found?.params ?? {}) as Record<string, string>,
+      params,
       query,
       body,
       signal: AbortSignal.any([gone.signal, stopping]),
@@ -115,7 +119,7 @@ export function dispatcher(options: DispatchOptions): Dispatch {
         const route = found?.store as UpgradeRoute | undefined;
         checkOrigin(request, settings);
         checkKey(request, settings, route?.keyInQuery === true ? query.get('key') : undefined);
-        if (found === null || route === undefined) throw new HttpRefusal(404, `no route for ${path}`);
+        if (found === null || route === undefined) throw noRoute(request);
         const params = found.params as Record<string, string>;
         await route.handle({ request, socket, head, params, query, signal: stopping });
       };

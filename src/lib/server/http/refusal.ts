@@ -1,4 +1,5 @@
 /** Errors as answers: one table from codes to statuses, and the refusals that only HTTP knows. */
+import type { IncomingMessage } from 'node:http';
 import { type ErrorCode, SbxError } from '../../errors.ts';
 
 /** An answer that is not what was asked for. `message` is for the client. */
@@ -12,6 +13,11 @@ export class HttpRefusal extends Error {
     this.status = status;
     this.headers = headers;
   }
+}
+
+/** The refusal of a path or method that there is not; it leaves the query out, which may hold a key. */
+export function noRoute({ method, url = '/' }: IncomingMessage): HttpRefusal {
+  return new HttpRefusal(404, `no route for ${method} ${new URL(`http://server${url}`).pathname}`);
 }
 
 const STATUS: Readonly<Record<ErrorCode, number>> = {

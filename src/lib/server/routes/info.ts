@@ -4,9 +4,14 @@ import type { Daemon } from '../daemon.ts';
 import { type Route, route } from '../http/route.ts';
 
 /** What this server can do beyond the hotcell API, by name and version: clients use what they know. */
-export const EXTENSIONS: Readonly<Record<string, number>> = { contract: 1 };
+export const EXTENSIONS: Readonly<Record<string, number>> = {
+  /** The operations of a sandbox by name, and links. */
+  contract: 1,
+  /** `?session= of a terminal. */
+  terminalSession: 1,
+};
 
-export function infoRoutes({ settings, backend }: Daemon): Route[] {
+export function infoRoutes({ settings, backend, previews }: Daemon): Route[] {
   return [
     route({
       method: 'GET',
@@ -44,6 +49,7 @@ export function infoRoutes({ settings, backend }: Daemon): Route[] {
           driver: settings.driver,
           drivers: settings.drivers,
           defaultImage: settings.image ?? 'host',
+          proxyPort: previews.port,
           costCpuPerHour: cost.cpuPerHour,
           costMemGbPerHour: cost.memGbPerHour,
           costEgressPerGb: cost.egressPerGb,

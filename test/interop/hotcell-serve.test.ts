@@ -1,0 +1,9 @@
+import { describeHotcellApi } from './hotcell/index.ts';
+import { startServe, whyUnavailable } from './hotcell-serve.ts';
+
+describeHotcellApi({
+  name: 'sbx serve',
+  start: startServe,
+  unavailable: await whyUnavailable(),
+  strict: true,
+});
