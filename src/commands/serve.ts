@@ -13,11 +13,14 @@ export default class Serve extends SbxCommand<typeof Serve> {
   static description =
     'Speaks the hotcell API, described at /openapi.json. Requests are logged on stderr, one JSON object a line. Sandboxes and their ' +
     'processes outlive it, and are found again by the next one.\n\nWithout an API key it listens on this machine alone. ' +
-    'The key comes from $SBX_API_KEY or a file, never from the command line.';
+    'The key comes from $SBX_API_KEY or a file, never from the command line.\n\nSandboxes reach model providers through its ' +
+    'egress gateway, with tokens instead of keys. Their keys are taken from its environment: $OPENAI_API_KEY, $ANTHROPIC_API_KEY, ' +
+    '$OPENROUTER_API_KEY, $GOOGLE_API_KEY, $GEMINI_API_KEY, and those that the file of providers names.';
   static examples = [
     '<%= config.bin %> serve',
     '<%= config.bin %> serve --listen 0.0.0.0:4750 --api-key-file key --tls-cert cert.pem --tls-key key.pem',
     '<%= config.bin %> serve --backend docker --image debian --sleep-after 15m',
+    '<%= config.bin %> serve --egress-enforce --egress-allow pypi.org --egress-allow "*.debian.org"',
   ];
   static flags = {
     listen: Flags.string({
@@ -73,6 +76,42 @@ export default class Serve extends SbxCommand<typeof Serve> {
     }),
     'sleep-after': duration({ summary: 'pause sandboxes that nobody uses for so long; any use wakes them' }),
     'body-limit': size({ summary: 'largest JSON body of a request; default 32m' }),
+    'egress-listen': Flags.string({
+      completes: 'none',
+      default: '127.0.0.1:4752',
+      helpValue: '<address:port>',
+      summary: 'where the egress gateway listens, which has the keys of model providers',
+    }),
+    'egress-advertise': Flags.string({
+      completes: 'none',
+      helpValue: '<host>',
+      summary: 'where sandboxes of other backends than local find the gateway',
+    }),
+    'egress-providers': Flags.string({
+      completes: 'file',
+      helpValue: '<file>',
+      summary: 'further providers: [{"name", "baseUrl", "keyEnv"}]',
+    }),
+    'egress-prices': Flags.string({
+      completes: 'file',
+      helpValue: '<file>',
+      summary: 'prices of models: {"model": {"input", "output"}}, dollars a million tokens',
+    }),
+    'egress-spend-cap': Flags.string({
+      completes: 'none',
+      helpValue: '<dollars>',
+      summary: 'most that a sandbox may spend at the gateway',
+    }),
+    'egress-enforce': Flags.boolean({
+      summary: 'give sandboxes no way out but the gateway, which is then their proxy',
+    }),
+    'egress-allow': Flags.string({
+      multiple: true,
+      completes: 'none',
+      helpValue: '<host>',
+      summary: 'where the proxy goes to: a name, *.name, address or *; may be repeated',
+      dependsOn: ['egress-enforce'],
+    }),
   };
 
   async run(): Promise<undefined> {
@@ -125,7 +164,24 @@ export default class Serve extends SbxCommand<typeof Serve> {
       },
       sleepAfterMs: flags['sleep-after'] ?? 0,
       cost: { cpuPerHour: 0.05, memGbPerHour: 0.01, egressPerGb: 0.1 },
+      egress: await this.#egress(),
     };
+  }
+
+  async #egress(): Promise<ServeSettings['egress']> {
+    const { flags, context } = this;
+    const { egressSettings } = await import('../lib/server/egress/settings.ts');
+    const textAt = (path: string | undefined) => (path === undefined ? undefined : textOf(path));
+    return egressSettings({
+      listen: parseListen(flags['egress-listen'], '--egress-listen'),
+      advertise: flags['egress-advertise'],
+      providers: await textAt(flags['egress-providers']),
+      prices: await textAt(flags['egress-prices']),
+      enforce: flags['egress-enforce'],
+      allow: flags['egress-allow'] ?? [],
+      spendCapUsd: parseAmount(flags['egress-spend-cap'], '--egress-spend-cap'),
+      env: context.env,
+    });
   }
 
   async #tls(): Promise<ServeSettings['tls']> {
@@ -141,7 +197,7 @@ function parseListen(text: string, flag: string): ListenAddress {
   const port = Number(digits);
   if (digits === '' || port > 65_535) {
     throw new SbxError('usage', `${flag} ${JSON.stringify(text)} is no address and port`, {
-      hint: `${flag} 127.0.0.1:4750`,
+      hint: `${flag} 127.0.0.1:0`,
     });
   }
   return { host: host.replace(/^\[(.*)\]$/, '$1'), port };

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Backend } from '../../src/lib/backend/contract.ts';
 import { openDaemonBackend } from '../../src/lib/backends/daemon/index.ts';
 import { openLocalBackend } from '../../src/lib/backends/local/index.ts';
+import { egressSettings } from '../../src/lib/server/egress/settings.ts';
 import { serve } from '../../src/lib/server/serve.ts';
 import type { ServeSettings } from '../../src/lib/server/settings.ts';
 import { call } from './harness.ts';
@@ -22,6 +23,13 @@ export const testSettings: ServeSettings = {
   limits: { memoryMb: 0, cpus: 0, pidsLimit: 0 },
   sleepAfterMs: 0,
   cost: { cpuPerHour: 0.05, memGbPerHour: 0.01, egressPerGb: 0.1 },
+  egress: egressSettings({
+    listen: { host: '127.0.0.1', port: 0 },
+    enforce: false,
+    allow: [],
+    spendCapUsd: 0,
+    env: {},
+  }),
 };
 
 export interface ServingHere {

@@ -33,7 +33,8 @@ export async function builtServer(
   state: string,
   { listen = '127.0.0.1:0', key = KEY }: BuiltServerOptions = {},
 ): Promise<BuiltServer> {
-  const words = ['serve', '--listen', listen, '--preview-listen', '127.0.0.1:0'];
+  const anywhere = ['--preview-listen', '127.0.0.1:0', '--egress-listen', '127.0.0.1:0'];
+  const words = ['serve', '--listen', listen, ...anywhere];
   const child = spawn(process.execPath, [bin, ...words], {
     env: { ...process.env, SBX_STATE_DIR: state, SBX_CONFIG_DIR: `${state}/config`, SBX_API_KEY: key },
     stdio: ['ignore', 'ignore', 'pipe'],

@@ -1,5 +1,6 @@
 /** The part of the contract that says what a new sandbox is like. Types only; see contract.ts for the conventions. */
 import type { Argv } from './contract.ts';
+import type { EgressPolicy } from './contract-egress.ts';
 
 /** Limits; bytes, CPUs as a fraction of one, number of processes. */
 export interface Limits {
@@ -35,6 +36,8 @@ export interface CreateSpec {
   readonly runtime?: string | undefined;
   /** Milliseconds without any use after which it is stopped. */
   readonly idle?: number | undefined;
+  /** A token for model providers, and the variables by which their SDKs find it. */
+  readonly egress?: EgressPolicy | undefined;
   /** The main process. Its output is what `logs` shows; the sandbox outlives it. Runs again at each `power.start`. */
   readonly command?: Argv | undefined;
 }

@@ -9,11 +9,13 @@
  */
 import type { Duplex, Readable, Writable } from 'node:stream';
 import type { CreateSpec, Limits, Volume } from './contract-create.ts';
+import type { Egress } from './contract-egress.ts';
 import type { Archive, Files } from './contract-files.ts';
 import type { Sessions } from './contract-sessions.ts';
 import type { Manifest } from './manifest.ts';
 
 export type * from './contract-create.ts';
+export type * from './contract-egress.ts';
 export type * from './contract-files.ts';
 export type * from './contract-sessions.ts';
 
@@ -100,6 +102,7 @@ export interface SandboxCapabilities {
   /** Present when `exec` honours `spec.terminal`. */
   readonly terminal?: true;
   readonly sessions?: Sessions;
+  readonly egress?: Egress;
 }
 
 export type SandboxState = 'creating' | 'running' | 'paused' | 'stopped' | 'failed';

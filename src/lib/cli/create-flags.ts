@@ -96,6 +96,9 @@ export const createFlags = {
     helpValue: '<name>',
     summary: 'what the backend runs it with, such as runsc',
   }),
+  egress: Flags.boolean({
+    summary: "a token for the server's model providers, whose SDKs find it by themselves",
+  }),
   workdir: Flags.string({
     char: 'w',
     completes: 'none',
@@ -164,6 +167,7 @@ export async function createSpecFromFlags(
     idle: flags.idle,
     hostname: flags.hostname,
     ports: flags.port?.map(parseInnerPort),
+    ...(flags.egress === true ? { egress: {} } : {}),
     command,
   };
   if (flags.network === '') throw new SbxError('usage', '--network is empty');
@@ -217,6 +221,7 @@ function givenOptions(flags: CreateFlagValues, spec: CreateSpec): GivenOption[] 
   if (spec.networkName !== undefined)
     given.push({ option: 'networkName', as: `--network ${spec.networkName}` });
   if (spec.name !== undefined) given.push({ option: 'name', as: 'a name of your choice' });
+  if (spec.egress !== undefined) given.push({ option: 'egress', as: '--egress' });
   if (spec.command !== undefined) given.push({ option: 'command', as: 'a main command' });
   return given;
 }

@@ -20,6 +20,7 @@ export const CAPABILITIES = {
   stats: 'stats',
   terminal: 'exec -t',
   sessions: 'shell, sessions, exec --session',
+  egress: 'egress, create --egress',
   prune: 'prune',
 } as const satisfies Record<CapabilityName, string>;
 

@@ -1,5 +1,5 @@
 /** Makes a sandbox of what a client asked for. */
-import type { Backend, Call, CreateSpec, Furnish, Sandbox } from '../backend/contract.ts';
+import type { Backend, Call, CreateSpec, EgressPolicy, Furnish, Sandbox } from '../backend/contract.ts';
 import type { GivenOption } from '../backend/need.ts';
 import { checkArgv, checkCreateSpec } from '../backend/spec.ts';
 import { SbxError } from '../errors.ts';
@@ -8,6 +8,8 @@ import type { Progress } from '../ops/progress.ts';
 import { parseRepo, type RepoSource } from '../ops/repo.ts';
 import { randomHex } from '../util/random-id.ts';
 import type { Daemon } from './daemon.ts';
+import type { Egress } from './egress/egress.ts';
+import { parsePolicy } from './egress/policy.ts';
 import { OWNER_LABEL } from './fleet.ts';
 import { HttpRefusal } from './http/refusal.ts';
 import { noUsage, type RecordLimits, type SandboxRecord } from './record.ts';
@@ -32,9 +34,9 @@ export async function create(
   daemon: Daemon,
   body: CreateBody,
   call: Call,
-  { env = {}, furnish }: CreateExtras = {},
+  { furnish }: CreateExtras = {},
 ): Promise<SandboxRecord> {
-  const { settings, rows, now } = daemon;
+  const { settings, rows, egress, now } = daemon;
   const driver = body.driver || settings.driver;
   if (!settings.drivers.includes(driver)) {
     throw new HttpRefusal(
@@ -48,8 +50,10 @@ export async function create(
   const name = body.name ?? id;
   const image = body.image ?? defaultImage(backend, daemon);
   const labels = body.labels ?? {};
-  const environment = { ...body.env, ...env };
-  const { spec, given } = wanted(body, { id, name, image, labels, env: environment, limits });
+  const granted = egress.grant(id, policyOf(body, now()), backend);
+  const env = { ...body.env, ...granted?.env };
+  const network = networkOf(body, egress.encloses(backend));
+  const { spec, given } = wanted(body, { id, name, image, labels, env, limits, network });
   const repo = repoOf(body);
   if (!rows.reserve({ id, name, driver })) throw new HttpRefusal(409, `the name '${name}' is taken`);
   const at = now().toISOString();
@@ -61,12 +65,12 @@ export async function create(
     createdAt: at,
     driver,
     labels,
-    env: environment,
+    env,
     persist: body.persist !== false,
     lastActivityAt: at,
     sleepAfterMs: body.sleepAfter ?? settings.sleepAfterMs,
     limits,
-    egressSpendCapUsd: body.egressSpendCapUsd ?? 0,
+    egressSpendCapUsd: body.egressSpendCapUsd ?? settings.egress.spendCapUsd,
     usage: noUsage,
     workdir: spec.workdir ?? WORKDIR,
     ...(spec.command === undefined ? {} : { command: spec.command }),
@@ -81,9 +85,12 @@ export async function create(
           await furnish(half);
         };
   try {
-    await make(daemon, backend, { spec, given, repo, setup: body.setup ?? [], furnish: fill }, call);
+    if (granted !== undefined) egress.tokens.put(id, granted.token);
+    const place = granted === undefined ? backend : reached(backend, id, egress);
+    await make(daemon, place, { spec, given, repo, setup: body.setup ?? [], furnish: fill }, call);
   } catch (error) {
     rows.remove(id);
+    egress.leave(id);
     throw error;
   }
   rows.put(record);
@@ -92,8 +99,6 @@ export async function create(
 
 /** What a client cannot ask for in a body. */
 export interface CreateExtras {
-  /** What the server itself adds to the environment. */
-  readonly env?: Readonly<Record<string, string>>;
   /** Puts into the sandbox what its main command needs. Until it resolves the sandbox is half made. */
   readonly furnish?: (record: SandboxRecord) => Promise<void>;
 }
@@ -130,14 +135,15 @@ interface Decided {
   readonly labels: Readonly<Record<string, string>>;
   readonly env: Readonly<Record<string, string>>;
   readonly limits: RecordLimits;
+  readonly network: CreateSpec['network'];
 }
 
 /** The contract's words for it, and which of them the client gave, by its own words. */
 function wanted(
   body: CreateBody,
-  { id, name, image, labels, env, limits }: Decided,
+  { id, name, image, labels, env, limits, network }: Decided,
 ): { readonly spec: CreateSpec; readonly given: readonly GivenOption[] } {
-  const { workdir = WORKDIR, user, network, command } = body;
+  const { workdir = WORKDIR, user, command } = body;
   const { memoryMb, cpus, pidsLimit } = limits;
   const spec: CreateSpec = {
     name,
@@ -151,7 +157,7 @@ function wanted(
     },
     workdir,
     user,
-    network: network as CreateSpec['network'],
+    network,
     ...(command === undefined ? {} : { command: checkArgv(command) }),
   };
   checkCreateSpec(spec);
@@ -167,6 +173,31 @@ function wanted(
   ];
   const given = options.flatMap(([option, as, value]) => (value === undefined ? [] : [{ option, as }]));
   return { spec, given };
+}
+
+/** Undefined: it asks for no token. */
+function policyOf({ egress }: CreateBody, now: Date): EgressPolicy | undefined {
+  if (egress === true) return {};
+  return typeof egress === 'object' && egress !== null ? parsePolicy(egress, now) : undefined;
+}
+
+/** A sandbox that must not go around the gateway has nothing but its loopback, where the gateway is. */
+function networkOf({ network }: CreateBody, isEnclosed: boolean): CreateSpec['network'] {
+  if (!isEnclosed) return network as CreateSpec['network'];
+  if (network === undefined || network === 'none') return 'none';
+  throw new HttpRefusal(400, 'network must be none here: all traffic goes through the egress gateway');
+}
+
+/** The backend, but that its new sandbox reaches the gateway before anything runs in it. */
+function reached(backend: Backend, id: string, egress: Egress): Backend {
+  return {
+    ...backend,
+    create: (spec, call, furnish) =>
+      backend.create(spec, call, async (sandbox) => {
+        await egress.reach(id, async () => sandbox);
+        await furnish?.(sandbox);
+      }),
+  };
 }
 
 /** A path would be one of the server's machine, which is none of the client's business. */

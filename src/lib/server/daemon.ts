@@ -1,6 +1,7 @@
 /** What the routes share. */
 import type { Backend } from '../backend/contract.ts';
 import type { CapabilityIndex } from '../backend/need.ts';
+import type { Egress } from './egress/egress.ts';
 import type { Fleet } from './fleet.ts';
 import type { ExposedPorts } from './preview/exposed-ports.ts';
 import type { Previews } from './preview/server.ts';
@@ -13,6 +14,7 @@ export interface Daemon {
   readonly db: Database;
   readonly rows: SandboxRows;
   readonly fleet: Fleet;
+  readonly egress: Egress;
   readonly backend: (driver: string) => Promise<Backend>;
   readonly having: CapabilityIndex;
   readonly exposed: ExposedPorts;

@@ -26,6 +26,8 @@ export interface FleetOptions {
   readonly now: () => Date;
   /** Called after a sandbox was stopped or has started anew: what ran in it is gone. */
   readonly onFresh: (id: string) => void;
+  /** Called with a sandbox that runs, before it is used. Never rejects for a failure of the sandbox. */
+  readonly onRuns: (record: SandboxRecord, sandbox: Sandbox) => Promise<void>;
   /** Called after a sandbox was removed. */
   readonly onGone: (id: string) => void;
   /** A line for the operator. */
@@ -59,7 +61,7 @@ export const OWNER_LABEL = 'sbx.serve';
 const STOP_GRACE_MS = 10_000;
 
 export function openFleet(options: FleetOptions): Fleet {
-  const { rows, now, onFresh, onGone, notice } = options;
+  const { rows, now, onFresh, onRuns, onGone, notice } = options;
   const lock = keyedLock();
   /** How many use a sandbox at this moment. */
   const uses = new Map<string, number>();
@@ -102,6 +104,7 @@ export function openFleet(options: FleetOptions): Fleet {
     const sandbox = await find(record, call);
     const { state } = await sandbox.info(call);
     if (await wake(sandbox, state, call)) onFresh(record.id);
+    await onRuns(record, sandbox);
     return { sandbox, record: set(record.id, { status: 'running', lastActivityAt: now().toISOString() }) };
   };
   const halt = async (record: SandboxRecord, call: Call) => {
@@ -237,8 +240,10 @@ export function openFleet(options: FleetOptions): Fleet {
       }
       for (const record of rows.list()) {
         await attempt(`find sandbox '${record.name}' again`, async () => {
-          const status = await statusOf(await options.backend(record.driver), record, call);
+          const backend = await options.backend(record.driver);
+          const status = await statusOf(backend, record, call);
           if (status !== record.status) rows.change(record.id, { status });
+          if (status === 'running') await onRuns(record, await backend.get(record.name, call));
         });
       }
     },

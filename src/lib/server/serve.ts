@@ -7,8 +7,9 @@ import type { Backends } from '../backend/registry.ts';
 import { SbxError } from '../errors.ts';
 import { tryLock } from '../store/lock.ts';
 import { type Daemon, listeners } from './daemon.ts';
+import { type Egress, openEgress } from './egress/egress.ts';
 import { openFleet } from './fleet.ts';
-import { dispatcher } from './http/dispatch.ts';
+import { dispatcher, type Handled } from './http/dispatch.ts';
 import { closed, LIMITS, listen } from './http/listen.ts';
 import { exposedPorts } from './preview/exposed-ports.ts';
 import { openPreviews, type Previews } from './preview/server.ts';
@@ -56,6 +57,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     });
   }
   const stopping = new AbortController();
+  let opened: Egress | undefined;
   let previews: Previews | undefined;
   try {
     const db = openDatabase(folder);
@@ -63,7 +65,32 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     const backend = (driver: string) => options.backends.get(driver);
     const onFresh = listeners();
     const onGone = listeners();
-    const fleet = openFleet({ rows, backend, now, onFresh: onFresh.call, onGone: onGone.call, notice });
+    const onHandled = (handled: Handled) => {
+      log(requestLine(handled));
+      if (handled.bug !== undefined) notice(bugText(handled.bug));
+    };
+    const egress = await openEgress({
+      settings: settings.egress,
+      bodyLimit: settings.bodyLimit,
+      db,
+      rows,
+      now,
+      notice,
+      onHandled,
+      stopping: stopping.signal,
+    });
+    opened = egress;
+    onFresh.add(egress.leave);
+    onGone.add(egress.leave);
+    const fleet = openFleet({
+      rows,
+      backend,
+      now,
+      onFresh: onFresh.call,
+      onGone: onGone.call,
+      onRuns: ({ id }, sandbox) => egress.reach(id, async () => sandbox),
+      notice,
+    });
     const { having } = options.backends;
     await fleet.findAgain({ signal: stopping.signal });
     const exposed = exposedPorts(db);
@@ -71,7 +98,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     previews = await openPreviews({ settings, fleet, exposed, having, stopping: stopping.signal, notice });
     const daemon: Daemon = {
       ...{ settings, db, rows, fleet, backend, having, now, notice, onFresh, onGone },
-      ...{ exposed, previews },
+      ...{ egress, exposed, previews },
     };
     const dispatch = dispatcher({
       settings,
@@ -79,10 +106,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       upgrades: upgradesOf(daemon),
       mustExist: (id) => void fleet.get(id),
       stopping: stopping.signal,
-      onHandled(handled) {
-        log(requestLine(handled));
-        if (handled.bug !== undefined) notice(bugText(handled.bug));
-      },
+      onHandled,
     });
     const server = listener(settings);
     server.on('request', dispatch.request);
@@ -96,12 +120,14 @@ export async function serve(options: ServeOptions): Promise<Serving> {
         sleeper.stop();
         await Promise.all([closed(server), daemon.previews.close()]);
         await fleet.settled();
+        await egress.close();
         db.close();
         lock.release();
       },
     };
   } catch (error) {
     await previews?.close();
+    await opened?.close();
     lock.release();
     throw error;
   }

@@ -1,5 +1,6 @@
 /** What `sbx serve` is told: checked once, never changed. */
 import { SbxError } from '../errors.ts';
+import type { EgressSettings } from './egress/settings.ts';
 
 /** An address to listen on. Port 0: any free one. */
 export interface ListenAddress {
@@ -48,6 +49,7 @@ export interface ServeSettings {
   /** Milliseconds without use after which a sandbox is paused; 0: never. */
   readonly sleepAfterMs: number;
   readonly cost: CostRates;
+  readonly egress: EgressSettings;
 }
 
 /** Shortest key that is worth the name. */

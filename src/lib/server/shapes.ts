@@ -1,5 +1,6 @@
 /** The shapes of the API, for checks and for its description. */
 import Type from 'typebox';
+import { askedPolicy } from './egress/policy.ts';
 
 export const strings = Type.Record(Type.String(), Type.String());
 
@@ -42,22 +43,6 @@ export const sandboxRecord = Type.Object({
   command: Type.Optional(Type.Array(Type.String())),
 });
 
-/** Limits of an egress token. */
-export const egressPolicy = Type.Object({
-  ttlMs: Type.Optional(cap),
-  expiresAt: Type.Optional(Type.String()),
-  spendCapUsd: Type.Optional(cap),
-  rateLimit: Type.Optional(
-    Type.Object({
-      windowMs: Type.Number({ exclusiveMinimum: 0 }),
-      calls: Type.Optional(cap),
-      tokens: Type.Optional(cap),
-    }),
-  ),
-  models: Type.Optional(Type.Array(Type.String())),
-  providers: Type.Optional(Type.Array(Type.String())),
-});
-
 export const createBody = Type.Object({
   name: Type.Optional(Type.String({ minLength: 1 })),
   image: Type.Optional(Type.String()),
@@ -72,7 +57,7 @@ export const createBody = Type.Object({
   cpus: Type.Optional(cap),
   pidsLimit: Type.Optional(cap),
   sleepAfter: Type.Optional(cap),
-  egress: Type.Optional(Type.Union([Type.Boolean(), egressPolicy])),
+  egress: Type.Optional(Type.Union([Type.Boolean(), Type.Null(), askedPolicy])),
   egressSpendCapUsd: Type.Optional(cap),
   workdir: Type.Optional(Type.String()),
   user: Type.Optional(Type.String()),

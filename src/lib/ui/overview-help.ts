@@ -50,6 +50,7 @@ export const THEMES: readonly Theme[] = [
     lines: [
       { names: ['ports'], text: 'what listens inside' },
       { names: ['forward'], text: 'reach it from here, or this machine from there' },
+      { names: ['egress'], text: 'tokens instead of the keys of model providers' },
     ],
   },
   {

@@ -69,7 +69,7 @@ export function openDaemonBackend({ name, settings }: Pick<BackendOptions, 'name
 }
 
 function createBody(spec: CreateSpec): object {
-  const { name, image, env, labels, limits, network, workdir, user, idle, command } = spec;
+  const { name, image, env, labels, limits, network, workdir, user, idle, egress, command } = spec;
   return {
     name,
     image,
@@ -82,6 +82,7 @@ function createBody(spec: CreateSpec): object {
     workdir,
     user,
     sleepAfter: idle,
+    egress,
     command,
   };
 }

@@ -16,6 +16,7 @@ export const manifest: Manifest = {
     stats: 'native',
     terminal: 'native',
     sessions: 'native',
+    egress: 'native',
     diff: 'native',
   },
   createOptions: [
@@ -30,6 +31,7 @@ export const manifest: Manifest = {
     'workdir',
     'user',
     'idle',
+    'egress',
     'command',
   ],
   limits: {},

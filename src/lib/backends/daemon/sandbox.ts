@@ -4,6 +4,7 @@ import { sessionsFrom } from '../../backend/derived/index.ts';
 import { FRAMES } from '../../wire/links.ts';
 import { type Api, segment } from './api.ts';
 import { type Calls, callsOf } from './calls.ts';
+import { egressOf } from './egress.ts';
 import { infoOf, type RemoteRecord, recordOf } from './record.ts';
 
 export function openSandbox(api: Api, record: RemoteRecord): Sandbox {
@@ -38,6 +39,7 @@ export function openSandbox(api: Api, record: RemoteRecord): Sandbox {
       diff: ({ since }, call) => calls.list('diff', { since }, call),
       terminal: true,
       sessions: sessionsFrom(async () => (await import('./sessions.ts')).remoteSessions(api, id, calls)),
+      egress: egressOf(api, at),
     },
   };
 }

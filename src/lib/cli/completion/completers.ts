@@ -5,7 +5,7 @@
 import type { SignalName } from '../../backend/contract.ts';
 import type { Asked, Completer, Found, World } from './asked.ts';
 import type { Candidate } from './candidates.ts';
-import { copyEnds, paths, ports, processes, sessions, variables } from './inside.ts';
+import { copyEnds, egressTokens, paths, ports, processes, sessions, variables } from './inside.ts';
 import { sandboxNames } from './sandboxes.ts';
 
 const NOTHING: Found = { candidates: [] };
@@ -26,6 +26,7 @@ export const completers: Readonly<Record<string, Completer>> = {
   process: processes,
   port: ports,
   variable: variables,
+  'egress-token': egressTokens,
   path: paths,
   copy: copyEnds,
   file: () => ({ candidates: [], local: 'files' }),

@@ -1,5 +1,6 @@
 /** What is in a sandbox: processes, ports, sessions, variables and files. */
 import type { Sandbox } from '../../backend/contract.ts';
+import { dollars } from '../../ui/egress-view.ts';
 import type { Asked, Completer, Found, World } from './asked.ts';
 import type { Candidate } from './candidates.ts';
 import { openSandbox, sandboxNames, sandboxOf } from './sandboxes.ts';
@@ -46,6 +47,14 @@ export const sessions = inside(async ({ can }, { detail }, { call }) => {
 /** Names of the variables of its environment. Their values may be secrets, and are not shown. */
 export const variables = inside(async ({ can }, _, { call }) =>
   Object.keys((await can.env?.get(call)) ?? {}).map((value) => ({ value })),
+);
+
+/** Its tokens for model providers. */
+export const egressTokens = inside(async ({ can }, _, { call }) =>
+  ((await can.egress?.list(call)) ?? []).map(({ token, spendUsd }) => ({
+    value: token,
+    description: `${dollars(spendUsd)} spent`,
+  })),
 );
 
 /** Paths in the sandbox; `path:folder` leaves out files. */

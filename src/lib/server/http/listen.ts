@@ -1,5 +1,6 @@
 /** Servers that listen, and that stop. */
-import type { Server } from 'node:http';
+import type { Server as HttpServer } from 'node:http';
+import type { Server } from 'node:net';
 import { hasErrno, SbxError } from '../../errors.ts';
 import type { ListenAddress } from '../settings.ts';
 
@@ -42,7 +43,7 @@ export async function listen(
 }
 
 /** Takes nothing new; resolves when no request is under way any more, or none that ends. */
-export async function closed(server: Server): Promise<void> {
+export async function closed(server: HttpServer): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   server.close(() => resolve());
   // A connection whose last answer is over is kept for the next request, which will not come.

@@ -2,6 +2,7 @@
 import { contractLinks } from '../contract/links.ts';
 import { contractRoutes } from '../contract/routes.ts';
 import type { Daemon } from '../daemon.ts';
+import { egressRoutes } from '../egress/routes.ts';
 import type { Route, UpgradeRoute } from '../http/route.ts';
 import { envRoutes } from './env.ts';
 import { execRoutes } from './exec.ts';
@@ -29,6 +30,7 @@ export function routesOf(daemon: Daemon): Route[] {
     logRoutes,
     waitPortRoutes,
     exposeRoutes,
+    egressRoutes,
     contractRoutes,
   ].flatMap((each) => each(daemon));
 }

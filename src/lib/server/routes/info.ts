@@ -11,7 +11,7 @@ export const EXTENSIONS: Readonly<Record<string, number>> = {
   terminalSession: 1,
 };
 
-export function infoRoutes({ settings, backend, previews }: Daemon): Route[] {
+export function infoRoutes({ settings, egress, previews, backend }: Daemon): Route[] {
   return [
     route({
       method: 'GET',
@@ -55,6 +55,8 @@ export function infoRoutes({ settings, backend, previews }: Daemon): Route[] {
           costEgressPerGb: cost.egressPerGb,
           defaultSleepAfterMs: settings.sleepAfterMs,
           auth: settings.apiKey !== undefined,
+          egressPort: egress.port,
+          egressProviders: settings.egress.providers.map(({ name }) => name),
           defaultMemoryMb: limits.memoryMb,
           defaultCpus: limits.cpus,
           defaultPidsLimit: limits.pidsLimit,
