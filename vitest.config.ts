@@ -14,10 +14,12 @@ export default defineConfig({
   oxc: { jsx: { runtime: 'automatic', development: false } },
   plugins: [
     {
-      name: 'sh-as-text',
+      name: 'guest-as-text',
       enforce: 'pre',
       load(id) {
-        return id.endsWith('.sh') ? `export default ${JSON.stringify(readFileSync(id, 'utf8'))};` : undefined;
+        return /\.(sh|py|txt)$/.test(id)
+          ? `export default ${JSON.stringify(readFileSync(id, 'utf8'))};`
+          : undefined;
       },
     },
   ],

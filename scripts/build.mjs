@@ -56,7 +56,7 @@ async function bundle(folder, input, { plugins = [], fast = () => false } = {}) 
     input,
     platform: 'node',
     plugins: [slimOclif, ...plugins],
-    moduleTypes: { '.sh': 'text' },
+    moduleTypes: { '.sh': 'text', '.py': 'text', '.txt': 'text' },
     transform: { define: { SBX_VERSION: JSON.stringify(version) }, target: 'node22' },
     // A module that is imported both ways is what FAST asks for.
     checks: { ineffectiveDynamicImport: false },

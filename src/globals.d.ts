@@ -5,3 +5,13 @@ declare module '*.sh' {
   const text: string;
   export default text;
 }
+
+declare module '*.py' {
+  const text: string;
+  export default text;
+}
+
+declare module '*.txt' {
+  const text: string;
+  export default text;
+}

@@ -75,6 +75,13 @@ export default class Serve extends SbxCommand<typeof Serve> {
       summary: 'most processes of sandboxes that name none',
     }),
     'sleep-after': duration({ summary: 'pause sandboxes that nobody uses for so long; any use wakes them' }),
+    'memory-budget': size({ summary: 'refuse sandboxes that would need more memory than this in all' }),
+    'otlp-endpoint': Flags.string({
+      completes: 'none',
+      env: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+      helpValue: '<url>',
+      summary: 'send a span of each request there, by OTLP over HTTP',
+    }),
     'body-limit': size({ summary: 'largest JSON body of a request; default 32m' }),
     'egress-listen': Flags.string({
       completes: 'none',
@@ -165,6 +172,8 @@ export default class Serve extends SbxCommand<typeof Serve> {
       sleepAfterMs: flags['sleep-after'] ?? 0,
       cost: { cpuPerHour: 0.05, memGbPerHour: 0.01, egressPerGb: 0.1 },
       egress: await this.#egress(),
+      memoryBudgetMb: (flags['memory-budget'] ?? 0) / MEGABYTE,
+      otlpEndpoint: flags['otlp-endpoint'] || undefined,
     };
   }
 

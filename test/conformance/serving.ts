@@ -30,6 +30,8 @@ export const testSettings: ServeSettings = {
     spendCapUsd: 0,
     env: {},
   }),
+  memoryBudgetMb: 0,
+  otlpEndpoint: undefined,
 };
 
 export interface ServingHere {

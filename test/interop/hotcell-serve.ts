@@ -60,5 +60,6 @@ function settingsOf(settings: Settings): ServeSettings {
       pidsLimit: settings.defaultPidsLimit ?? 0,
     },
     sleepAfterMs: settings.defaultSleepAfterMs ?? 0,
+    memoryBudgetMb: settings.memoryBudgetMb ?? 0,
   };
 }

@@ -7,13 +7,15 @@ import { createSandbox } from '../ops/create.ts';
 import type { Progress } from '../ops/progress.ts';
 import { parseRepo, type RepoSource } from '../ops/repo.ts';
 import { randomHex } from '../util/random-id.ts';
-import type { Daemon } from './daemon.ts';
+import type { Base } from './daemon.ts';
 import type { Egress } from './egress/egress.ts';
 import { parsePolicy } from './egress/policy.ts';
-import { OWNER_LABEL } from './fleet.ts';
+import { labelled, OWNER_LABEL } from './fleet.ts';
 import { HttpRefusal } from './http/refusal.ts';
 import { noUsage, type RecordLimits, type SandboxRecord } from './record.ts';
 import type { CreateBody } from './shapes.ts';
+import type { Database } from './store/database.ts';
+import { items } from './store/items.ts';
 
 const MEGABYTE = 1024 * 1024;
 /** The least that engines take, in megabytes. */
@@ -26,17 +28,22 @@ const WORKDIR = '/workspace';
 /** What the record calls a sandbox that was made from no image. */
 const NO_IMAGE = 'host';
 
+/** What was asked for a sandbox whose files do not outlive a stop, so that it can be made once more. */
+const requests = (db: Database) => items<CreateBody>(db, 'request');
+const REQUEST = 'create';
+
 /**
  * Makes it and writes its record. The name is taken first, so that a server that dies meanwhile knows what to look for.
- * @throws HttpRefusal 400 for what cannot be asked for, 409 for a taken name, 422 when the making fails: nothing stays.
+ * @throws HttpRefusal 400 for what cannot be asked for, 409 for a taken name, 422 when the making fails, 503 for more
+ * memory than is left: nothing stays.
  */
 export async function create(
-  daemon: Daemon,
+  daemon: Base,
   body: CreateBody,
   call: Call,
   { furnish }: CreateExtras = {},
 ): Promise<SandboxRecord> {
-  const { settings, rows, egress, now } = daemon;
+  const { settings, db, rows, egress, now } = daemon;
   const driver = body.driver || settings.driver;
   if (!settings.drivers.includes(driver)) {
     throw new HttpRefusal(
@@ -55,6 +62,7 @@ export async function create(
   const network = networkOf(body, egress.encloses(backend));
   const { spec, given } = wanted(body, { id, name, image, labels, env, limits, network });
   const repo = repoOf(body);
+  using _ = daemon.capacity.promise(limits.memoryMb);
   if (!rows.reserve({ id, name, driver })) throw new HttpRefusal(409, `the name '${name}' is taken`);
   const at = now().toISOString();
   const record: SandboxRecord = {
@@ -93,7 +101,10 @@ export async function create(
     egress.leave(id);
     throw error;
   }
-  rows.put(record);
+  db.transaction(() => {
+    rows.put(record);
+    if (!record.persist) requests(db).put(id, REQUEST, body);
+  });
   return record;
 }
 
@@ -103,12 +114,34 @@ export interface CreateExtras {
   readonly furnish?: (record: SandboxRecord) => Promise<void>;
 }
 
-function defaultImage(backend: Backend, { settings }: Daemon): string | undefined {
+/**
+ * Makes the sandbox of a record once more, in the place of what is left of it: as it was asked for, with the environment
+ * that it has by now. @throws HttpRefusal like {@link create}.
+ */
+export async function remake(daemon: Base, record: SandboxRecord, call: Call): Promise<Sandbox> {
+  const { id, name, labels, env, limits } = record;
+  const body = requests(daemon.db).get(id, REQUEST) ?? {};
+  const backend = await daemon.backend(record.driver);
+  const image = record.image === NO_IMAGE ? undefined : record.image;
+  const network = networkOf(body, daemon.egress.encloses(backend));
+  const { spec, given } = wanted(body, { id, name, image, labels, env, limits, network });
+  const left = await labelled(backend, id, name, call);
+  if (left !== undefined) await backend.destroy(left.id, { force: true }, call);
+  await make(
+    daemon,
+    reached(backend, id, daemon.egress),
+    { spec, given, repo: repoOf(body), setup: body.setup ?? [], furnish: undefined },
+    call,
+  );
+  return backend.get(name, call);
+}
+
+function defaultImage(backend: Backend, { settings }: Base): string | undefined {
   return backend.manifest.createOptions.includes('image') ? settings.image : undefined;
 }
 
 /** Only caps that are in force: 0 is none. */
-function limitsOf(body: CreateBody, { settings }: Daemon): RecordLimits {
+function limitsOf(body: CreateBody, { settings }: Base): RecordLimits {
   const { memoryMb, cpus, pidsLimit } = { ...settings.limits, ...defined(body) };
   if (memoryMb > 0 && memoryMb < LEAST_MEMORY_MB)
     throw new HttpRefusal(400, `memoryMb must be at least ${LEAST_MEMORY_MB}`);
@@ -216,7 +249,12 @@ interface Making {
   readonly furnish: Furnish | undefined;
 }
 
-async function make(daemon: Daemon, backend: Backend, making: Making, call: Call): Promise<void> {
+async function make(
+  daemon: Pick<Base, 'having'>,
+  backend: Backend,
+  making: Making,
+  call: Call,
+): Promise<void> {
   let output = '';
   const progress: Progress = {
     step: () => undefined,

@@ -30,6 +30,12 @@ export interface FleetOptions {
   readonly onRuns: (record: SandboxRecord, sandbox: Sandbox) => Promise<void>;
   /** Called after a sandbox was removed. */
   readonly onGone: (id: string) => void;
+  /** Called when a sandbox runs again that did not, and when one is found running, before anybody uses it. */
+  readonly onAwake: (id: string, sandbox: Sandbox, call: Call) => Promise<void>;
+  /** Sets aside what a stopped sandbox needs to run, until the result is disposed of. Throws when that is not to be had. */
+  readonly admit: (record: SandboxRecord) => Disposable;
+  /** Makes the sandbox of a record anew, in the place of what is there. */
+  readonly remake: (record: SandboxRecord, call: Call) => Promise<Sandbox>;
   /** A line for the operator. */
   readonly notice: (line: string) => void;
 }
@@ -61,7 +67,7 @@ export const OWNER_LABEL = 'sbx.serve';
 const STOP_GRACE_MS = 10_000;
 
 export function openFleet(options: FleetOptions): Fleet {
-  const { rows, now, onFresh, onRuns, onGone, notice } = options;
+  const { rows, now, onFresh, onRuns, onGone, onAwake, admit, remake, notice } = options;
   const lock = keyedLock();
   /** How many use a sandbox at this moment. */
   const uses = new Map<string, number>();
@@ -87,6 +93,7 @@ export function openFleet(options: FleetOptions): Fleet {
       return await backend.get(record.name, call);
     } catch (error) {
       if (!(error instanceof SbxError) || error.code !== 'not_found') throw error;
+      if (isToBeRemade(record)) throw stopped();
       rows.change(record.id, { status: 'vanished' });
       throw vanished();
     }
@@ -101,9 +108,11 @@ export function openFleet(options: FleetOptions): Fleet {
     return state !== 'running';
   };
   const run = async (record: SandboxRecord, call: Call) => {
-    const sandbox = await find(record, call);
+    const isNew = isToBeRemade(record);
+    const sandbox = await (isNew ? remake(record, call) : find(record, call));
     const { state } = await sandbox.info(call);
-    if (await wake(sandbox, state, call)) onFresh(record.id);
+    if ((await wake(sandbox, state, call)) || isNew) onFresh(record.id);
+    if (state !== 'running') await onAwake(record.id, sandbox, call);
     await onRuns(record, sandbox);
     return { sandbox, record: set(record.id, { status: 'running', lastActivityAt: now().toISOString() }) };
   };
@@ -146,7 +155,7 @@ export function openFleet(options: FleetOptions): Fleet {
       const look = await held(ref, (id) =>
         lock.run(id, async () => {
           const record = get(id);
-          if (record.status === 'stopped') throw new HttpRefusal(409, 'sandbox is stopped; start it first');
+          if (record.status === 'stopped') throw stopped();
           if (record.status === 'vanished') throw vanished();
           const half = halves.get(id);
           return half === undefined ? run(record, call) : { record, sandbox: half };
@@ -173,7 +182,11 @@ export function openFleet(options: FleetOptions): Fleet {
     },
     start: (ref, call) => {
       const { id } = get(ref);
-      return lock.run(id, async () => (await run(get(id), call)).record);
+      return lock.run(id, async () => {
+        const record = get(id);
+        using _ = admit(record);
+        return (await run(record, call)).record;
+      });
     },
     stop: (ref, call) => {
       const { id } = get(ref);
@@ -189,7 +202,7 @@ export function openFleet(options: FleetOptions): Fleet {
       return lock.run(id, async () => {
         const record = get(id);
         if (record.status === 'paused') return record;
-        if (record.status === 'stopped') throw new HttpRefusal(409, 'sandbox is stopped; start it first');
+        if (record.status === 'stopped') throw stopped();
         return doze(record, call);
       });
     },
@@ -240,10 +253,12 @@ export function openFleet(options: FleetOptions): Fleet {
       }
       for (const record of rows.list()) {
         await attempt(`find sandbox '${record.name}' again`, async () => {
-          const backend = await options.backend(record.driver);
-          const status = await statusOf(backend, record, call);
+          const sandbox = await present(await options.backend(record.driver), record.name, call);
+          const status = await statusOf(sandbox, record, call);
           if (status !== record.status) rows.change(record.id, { status });
-          if (status === 'running') await onRuns(record, await backend.get(record.name, call));
+          if (sandbox === undefined || status !== 'running') return;
+          await onAwake(record.id, sandbox, call);
+          await onRuns(record, sandbox);
         });
       }
     },
@@ -251,12 +266,21 @@ export function openFleet(options: FleetOptions): Fleet {
   };
 }
 
+/** Whether its files have not outlived its stop: a start makes it anew. */
+function isToBeRemade({ status, persist }: SandboxRecord): boolean {
+  return status === 'stopped' && !persist;
+}
+
+function stopped(): HttpRefusal {
+  return new HttpRefusal(409, 'sandbox is stopped; start it first');
+}
+
 function vanished(): HttpRefusal {
   return new HttpRefusal(409, 'sandbox has vanished from its backend; delete it');
 }
 
-/** The sandbox of this name if it is the one that the server was making. */
-async function labelled(
+/** The sandbox of this name if it is the one that the server made, or was making. */
+export async function labelled(
   backend: Backend,
   id: string,
   name: string,
@@ -277,9 +301,12 @@ async function present(backend: Backend, name: string, call: Call): Promise<Sand
 }
 
 /** What a record's status is by now. A paused one whose processes are gone is woken by a start. */
-async function statusOf(backend: Backend, record: SandboxRecord, call: Call): Promise<RecordStatus> {
-  const sandbox = await present(backend, record.name, call);
-  if (sandbox === undefined) return 'vanished';
+async function statusOf(
+  sandbox: Sandbox | undefined,
+  record: SandboxRecord,
+  call: Call,
+): Promise<RecordStatus> {
+  if (sandbox === undefined) return isToBeRemade(record) ? 'stopped' : 'vanished';
   const { state } = await sandbox.info(call);
   if (state === 'running' || state === 'paused') return state;
   return record.status === 'paused' ? 'paused' : 'stopped';

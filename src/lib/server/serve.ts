@@ -6,18 +6,22 @@ import { join } from 'node:path';
 import type { Backends } from '../backend/registry.ts';
 import { SbxError } from '../errors.ts';
 import { tryLock } from '../store/lock.ts';
-import { type Daemon, listeners } from './daemon.ts';
-import { type Egress, openEgress } from './egress/egress.ts';
-import { openFleet } from './fleet.ts';
+
+import type { Daemon } from './daemon.ts';
+import type { Egress } from './egress/egress.ts';
 import { dispatcher, type Handled } from './http/dispatch.ts';
 import { closed, LIMITS, listen } from './http/listen.ts';
+import { loop } from './loop.ts';
+import { ROUND_MS } from './meter.ts';
+import { openDaemon } from './open-daemon.ts';
 import { exposedPorts } from './preview/exposed-ports.ts';
 import { openPreviews, type Previews } from './preview/server.ts';
+
 import { requestLine } from './request-log.ts';
 import { routesOf, upgradesOf } from './routes/index.ts';
 import { checkSettings, type ServeSettings } from './settings.ts';
 import { openDatabase } from './store/database.ts';
-import { sandboxRows } from './store/sandboxes.ts';
+import { openTraces } from './traces.ts';
 
 export interface ServeOptions {
   readonly settings: ServeSettings;
@@ -49,7 +53,7 @@ const SLEEP_LOOK_MS = 1000;
  */
 export async function serve(options: ServeOptions): Promise<Serving> {
   const settings = checkSettings(options.settings);
-  const { folder, now, notice, log } = options;
+  const { folder, notice, log } = options;
   const lock = await tryLock(join(folder, 'lock'), { purpose: 'sbx serve' });
   if (lock === undefined) {
     throw new SbxError('conflict', `another sbx serve uses ${folder}`, {
@@ -61,66 +65,45 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   let previews: Previews | undefined;
   try {
     const db = openDatabase(folder);
-    const rows = sandboxRows(db);
-    const backend = (driver: string) => options.backends.get(driver);
-    const onFresh = listeners();
-    const onGone = listeners();
+    const traces = await openTraces(settings.otlpEndpoint);
     const onHandled = (handled: Handled) => {
-      log(requestLine(handled));
+      log(requestLine(handled, traces.add(handled)));
       if (handled.bug !== undefined) notice(bugText(handled.bug));
     };
-    const egress = await openEgress({
-      settings: settings.egress,
-      bodyLimit: settings.bodyLimit,
-      db,
-      rows,
-      now,
-      notice,
-      onHandled,
-      stopping: stopping.signal,
-    });
+    const { signal } = stopping;
+    const base = await openDaemon(db, options, { traces, onHandled, stopping: signal });
+    const { fleet, egress, meter, rows, having } = base;
     opened = egress;
-    onFresh.add(egress.leave);
-    onGone.add(egress.leave);
-    const fleet = openFleet({
-      rows,
-      backend,
-      now,
-      onFresh: onFresh.call,
-      onGone: onGone.call,
-      onRuns: ({ id }, sandbox) => egress.reach(id, async () => sandbox),
-      notice,
-    });
-    const { having } = options.backends;
-    await fleet.findAgain({ signal: stopping.signal });
+    await fleet.findAgain({ signal });
     const exposed = exposedPorts(db);
-    onFresh.add(exposed.clear);
-    previews = await openPreviews({ settings, fleet, exposed, having, stopping: stopping.signal, notice });
-    const daemon: Daemon = {
-      ...{ settings, db, rows, fleet, backend, having, now, notice, onFresh, onGone },
-      ...{ egress, exposed, previews },
-    };
+    base.onFresh.add(exposed.clear);
+    previews = await openPreviews({ settings, fleet, exposed, having, stopping: signal, notice });
+    const daemon: Daemon = { ...base, exposed, previews };
     const dispatch = dispatcher({
       settings,
       routes: routesOf(daemon),
       upgrades: upgradesOf(daemon),
-      mustExist: (id) => void fleet.get(id),
-      stopping: stopping.signal,
+      isKnown: (ref) => rows.find(ref) !== undefined,
+      stopping: signal,
       onHandled,
     });
     const server = listener(settings);
     server.on('request', dispatch.request);
     server.on('upgrade', dispatch.upgrade);
     await listen(server, options.handle ?? settings.listen, '--listen');
-    const sleeper = sleepLoop(() => fleet.sleepIdle({ signal: stopping.signal }), notice);
+    const loops = [
+      loop('pause idle sandboxes', SLEEP_LOOK_MS, () => fleet.sleepIdle({ signal }), notice),
+      loop('measure what sandboxes use', ROUND_MS, () => meter.round({ signal }), notice),
+    ];
     return {
       url: urlOf(server, settings),
       async close() {
         stopping.abort(new SbxError('interrupted', 'the server is stopping'));
-        sleeper.stop();
-        await Promise.all([closed(server), daemon.previews.close()]);
+        await Promise.all(loops.map((each) => each.stop()));
+        await Promise.all([closed(server), previews?.close()]);
         await fleet.settled();
         await egress.close();
+        await traces.close();
         db.close();
         lock.release();
       },
@@ -141,27 +124,6 @@ function urlOf(server: Server, { tls, listen }: ServeSettings): string {
   const { port, address } = server.address() as AddressInfo;
   const host = listen.host === 'localhost' ? 'localhost' : address;
   return `${tls === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${port}`;
-}
-
-/** Calls `look` again and again, never twice at once. */
-function sleepLoop(look: () => Promise<unknown>, notice: (line: string) => void): { stop(): void } {
-  let stopped = false;
-  let timer: NodeJS.Timeout;
-  const next = () => {
-    timer = setTimeout(async () => {
-      await look().catch((error: unknown) =>
-        notice(`cannot pause idle sandboxes: ${(error as Error).message}`),
-      );
-      if (!stopped) next();
-    }, SLEEP_LOOK_MS);
-  };
-  next();
-  return {
-    stop() {
-      stopped = true;
-      clearTimeout(timer);
-    },
-  };
 }
 
 function bugText(bug: unknown): string {

@@ -50,6 +50,10 @@ export interface ServeSettings {
   readonly sleepAfterMs: number;
   readonly cost: CostRates;
   readonly egress: EgressSettings;
+  /** Megabytes that all sandboxes may ask for together; 0: nobody counts. */
+  readonly memoryBudgetMb: number;
+  /** Where spans are sent to by OTLP over HTTP, without `/v1/traces`. */
+  readonly otlpEndpoint: string | undefined;
 }
 
 /** Shortest key that is worth the name. */
@@ -70,6 +74,12 @@ export function checkSettings(settings: ServeSettings): ServeSettings {
       `the API key must be at least ${KEY_LENGTH} visible ASCII characters without spaces`,
       { hint: 'openssl rand -hex 32' },
     );
+  }
+  const { otlpEndpoint } = settings;
+  if (otlpEndpoint !== undefined && !/^https?:$/.test(URL.parse(otlpEndpoint)?.protocol ?? '')) {
+    throw new SbxError('usage', `${JSON.stringify(otlpEndpoint)} is no http or https URL to send spans to`, {
+      hint: '--otlp-endpoint http://127.0.0.1:4318',
+    });
   }
   return settings;
 }

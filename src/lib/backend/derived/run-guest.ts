@@ -57,16 +57,21 @@ export interface GuestResult {
 export const GUEST_OUTPUT_LIMIT = 16 * 1024 * 1024;
 const STDERR_LIMIT = 16 * 1024;
 
-/** Runs `script` to its end. `failed` when it prints more than `limit` bytes; the exit code is the caller's to judge. */
+/** Runs `script` to its end, with `input` as what it reads. `failed` when it prints more than `limit` bytes; the exit code is the caller's to judge. */
 export async function runGuest(
   sandbox: ExecSandbox,
   name: string,
   script: string,
   args: readonly string[],
   call: Call,
-  options: Omit<GuestOptions, 'stdin'> & { readonly limit?: number } = {},
+  options: Omit<GuestOptions, 'stdin'> & { readonly limit?: number; readonly input?: string } = {},
 ): Promise<GuestResult> {
-  const running = await startGuest(sandbox, name, script, args, call, options);
+  const { input, ...rest } = options;
+  const stdin = input === undefined ? 'none' : 'pipe';
+  const running = await startGuest(sandbox, name, script, args, call, { ...rest, stdin });
+  // One that ends without reading it all says why by its exit.
+  running.stdin?.on('error', () => undefined);
+  running.stdin?.end(input);
   const limit = options.limit ?? GUEST_OUTPUT_LIMIT;
   const [stdout, stderr] = await Promise.all([
     collect(running.stdout, limit),

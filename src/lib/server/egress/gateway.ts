@@ -36,6 +36,7 @@ export function createGateway({ swap, forward, stopping, onHandled }: GatewayOpt
       onHandled({
         method: request.method ?? '',
         route,
+        target: route,
         status,
         startedAt,
         ms: Math.round(performance.now() - started),

@@ -42,8 +42,8 @@ export function parseJson(body: Buffer): unknown {
 }
 
 /**
- * A function that lets values of `schema` through. What the schema does not name is ignored, as the original API does;
- * a field that has to be there and is nothing of use is told in its words.
+ * A function that lets values of `schema` through. What the schema does not name is ignored, as the original API does. A
+ * field may have words of its own for whatever is wrong with it: `Type.String({ refusal: 'command is required' })`.
  */
 export function checker(schema: TSchema): (value: unknown, where: string) => void {
   const compiled = Compile(schema);
@@ -51,9 +51,23 @@ export function checker(schema: TSchema): (value: unknown, where: string) => voi
   return (value, where) => {
     if (compiled.Check(value)) return;
     const [first] = compiled.Errors(value);
-    const missing = first?.keyword === 'required' ? first.params.requiredProperties[0] : undefined;
-    const field = missing ?? first?.instancePath.slice(1).replaceAll('/', '.') ?? '';
+    if (first === undefined) throw new HttpRefusal(400, `${where} is not allowed`);
+    const parts = first.instancePath.split('/').slice(1);
+    const missing = first.keyword === 'required' ? first.params.requiredProperties.slice(0, 1) : [];
+    const field = [...parts, ...missing].join('.');
+    const refusal = refusalOf(schema, [...parts, ...missing]);
+    if (refusal !== undefined) throw new HttpRefusal(400, refusal);
     if (required.includes(field)) throw new HttpRefusal(400, `${field} is required`);
-    throw new HttpRefusal(400, `${field === '' ? where : field} ${first?.message ?? 'is not allowed'}`);
+    throw new HttpRefusal(400, `${field === '' ? where : field} ${first.message}`);
   };
+}
+
+/** The words that the field at `path`, or one around it, has for its refusal. */
+function refusalOf(schema: unknown, [next, ...rest]: readonly string[]): string | undefined {
+  const { refusal, properties } = schema as {
+    refusal?: string;
+    properties?: Readonly<Record<string, unknown>>;
+  };
+  const inner = next === undefined ? undefined : properties?.[next];
+  return (inner === undefined ? undefined : refusalOf(inner, rest)) ?? refusal;
 }

@@ -14,6 +14,10 @@ export interface Handled {
   readonly method: string;
   /** The route's path, so that ids do not stand in logs; `-` for none. */
   readonly route: string;
+  /** The path that was asked for, without its query and without tokens; `-` where there is no route. */
+  readonly target: string;
+  /** The sandbox of a connection that was handed over, once that is closed. */
+  readonly connected?: string;
   readonly status: number;
   readonly startedAt: number;
   readonly ms: number;
@@ -25,8 +29,8 @@ export interface DispatchOptions {
   readonly settings: ServeSettings;
   readonly routes: readonly Route[];
   readonly upgrades: readonly UpgradeRoute[];
-  /** Called with the `:id` of a path before the fields of the body are looked at. @throws HttpRefusal 404 */
-  readonly mustExist: (id: string) => void;
+  /** Whether there is a sandbox of this id or name. */
+  readonly isKnown: (ref: string) => boolean;
   /** Aborted when the server stops. */
   readonly stopping: AbortSignal;
   readonly onHandled: (handled: Handled) => void;
@@ -37,15 +41,18 @@ export interface Dispatch {
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
 }
 
+/** What the paths of a sandbox's own routes begin with. */
+const OF_SANDBOX = '/sandboxes/:id';
 /** Longest part of a path: ids are far shorter. */
 const PARAM_LIMIT = 512;
 
 export function dispatcher(options: DispatchOptions): Dispatch {
-  const { settings, mustExist, stopping, onHandled } = options;
+  const { settings, stopping, isKnown, onHandled } = options;
   const router = findMyWay<findMyWay.HTTPVersion.V1>({ maxParamLength: PARAM_LIMIT });
   for (const each of options.routes) {
     const check = each.body === undefined ? undefined : checker(each.body);
-    router.on(each.method, each.path, () => undefined, { route: each, check });
+    const checkQuery = each.query === undefined ? undefined : checker(each.query);
+    router.on(each.method, each.path, () => undefined, { route: each, check, checkQuery });
   }
   const upgrades = findMyWay<findMyWay.HTTPVersion.V1>({ maxParamLength: PARAM_LIMIT });
   for (const each of options.upgrades) upgrades.on('GET', each.path, () => undefined, each);
@@ -53,20 +60,22 @@ export function dispatcher(options: DispatchOptions): Dispatch {
   const answer = async (
     request: IncomingMessage,
     response: ServerResponse,
-    done: (route: string) => void,
+    done: (found: Pick<Handled, 'route' | 'target'>) => void,
   ) => {
     const { path, query } = target(request);
     checkHost(request, settings);
     const found = router.find(request.method as findMyWay.HTTPMethod, path);
-    const { route, check } = (found?.store ?? {}) as { route?: Route; check?: ReturnType<typeof checker> };
-    if (route !== undefined) done(route.path);
+    const { route, check, checkQuery } = (found?.store ?? {}) as Partial<Found>;
+    const params = (found?.params ?? {}) as Record<string, string>;
+    if (route !== undefined) done({ route: route.path, target: targetOf(route, params) });
     if (route?.open !== true) checkKey(request, settings);
     if (route === undefined) throw noRoute(request);
-    const params = (found?.params ?? {}) as Record<string, string>;
+    if (route.path.startsWith(OF_SANDBOX) && !isKnown(params.id ?? ''))
+      throw new HttpRefusal(404, route.missing ?? 'not found');
+    checkQuery?.(Object.fromEntries(query), 'the query');
     let body: unknown;
     if (check !== undefined) {
       body = parseJson(await readBody(request, settings.bodyLimit));
-      if (params.id !== undefined) mustExist(params.id);
       check(body, 'the body');
     }
     const gone = new AbortController();
@@ -88,20 +97,20 @@ export function dispatcher(options: DispatchOptions): Dispatch {
     request(request, response) {
       const startedAt = Date.now();
       const started = performance.now();
-      let route = '-';
+      let found = NO_ROUTE;
       let bug: unknown;
       response.once('close', () =>
         onHandled({
           method: request.method ?? '',
-          route,
+          ...found,
           status: response.statusCode,
           startedAt,
           ms: Math.round(performance.now() - started),
           ...(bug === undefined ? {} : { bug }),
         }),
       );
-      answer(request, response, (found) => {
-        route = found;
+      answer(request, response, (its) => {
+        found = its;
       }).catch((error: unknown) => {
         const { status, headers, body } = failureOf(error);
         if (status === 500) bug = error;
@@ -110,6 +119,21 @@ export function dispatcher(options: DispatchOptions): Dispatch {
       });
     },
     upgrade(request, socket, head) {
+      const startedAt = Date.now();
+      const started = performance.now();
+      let handled = { ...NO_ROUTE, status: 101 };
+      let connected = {};
+      let bug: unknown;
+      socket.once('close', () =>
+        onHandled({
+          method: request.headers.upgrade?.toLowerCase() === 'websocket' ? 'WS' : 'UPGRADE',
+          ...handled,
+          ...connected,
+          startedAt,
+          ms: Math.round(performance.now() - started),
+          ...(bug === undefined ? {} : { bug }),
+        }),
+      );
       // Not everybody who takes it is there yet.
       socket.on('error', () => socket.destroy());
       const take = async () => {
@@ -117,15 +141,38 @@ export function dispatcher(options: DispatchOptions): Dispatch {
         checkHost(request, settings);
         const found = upgrades.find('GET', path);
         const route = found?.store as UpgradeRoute | undefined;
+        const params = (found?.params ?? {}) as Record<string, string>;
+        if (route !== undefined) handled = { ...handled, route: route.path, target: targetOf(route, params) };
         checkOrigin(request, settings);
         checkKey(request, settings, route?.keyInQuery === true ? query.get('key') : undefined);
         if (found === null || route === undefined) throw noRoute(request);
-        const params = found.params as Record<string, string>;
+        connected = params.id === undefined ? {} : { connected: params.id };
         await route.handle({ request, socket, head, params, query, signal: stopping });
       };
-      take().catch((error: unknown) => refuseUpgrade(socket, error));
+      take().catch((error: unknown) => {
+        const { status } = failureOf(error);
+        handled = { ...handled, status };
+        if (status === 500) bug = error;
+        refuseUpgrade(socket, error);
+      });
     },
   };
+}
+
+/** A route with what its values are checked by. */
+interface Found {
+  readonly route: Route;
+  readonly check: ReturnType<typeof checker> | undefined;
+  readonly checkQuery: ReturnType<typeof checker> | undefined;
+}
+
+const NO_ROUTE: Pick<Handled, 'route' | 'target'> = { route: '-', target: '-' };
+
+/** The path of a request as it may be told: whoever reads it must not be able to spend a token. */
+function targetOf({ path }: Pick<Route, 'path'>, params: Readonly<Record<string, string>>): string {
+  return path.replace(/:(\w+)/g, (_, name: string) =>
+    name === 'token' ? ':sub' : encodeURIComponent(params[name] ?? ''),
+  );
 }
 
 function target(request: IncomingMessage): { readonly path: string; readonly query: URLSearchParams } {

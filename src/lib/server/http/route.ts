@@ -1,7 +1,7 @@
 /** What a route is: data that the router, the checks and the description at /openapi.json are made from. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Static, TSchema } from 'typebox';
+import type { Static, TObject, TSchema } from 'typebox';
 import type { EventStream } from './events.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -37,6 +37,10 @@ interface RouteHead {
   readonly summary: string;
   /** May be used without the API key: it tells nothing worth keeping. */
   readonly open?: true;
+  /** What `?…` may hold, as text; what it does not name is ignored. */
+  readonly query?: TObject;
+  /** What a client hears where the sandbox of the path does not exist; default: `not found`. */
+  readonly missing?: string;
   /** Statuses besides those that every route can answer with. */
   readonly answers: Readonly<Record<number, Answer>>;
 }

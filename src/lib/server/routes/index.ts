@@ -4,35 +4,50 @@ import { contractRoutes } from '../contract/routes.ts';
 import type { Daemon } from '../daemon.ts';
 import { egressRoutes } from '../egress/routes.ts';
 import type { Route, UpgradeRoute } from '../http/route.ts';
+import { backupRoutes } from './backups.ts';
+import { capacityRoutes } from './capacity.ts';
+import { codeRoutes } from './code.ts';
 import { envRoutes } from './env.ts';
 import { execRoutes } from './exec.ts';
 import { execSessionRoutes } from './exec-sessions.ts';
 import { exposeRoutes } from './expose.ts';
 import { fileRoutes } from './files.ts';
 import { infoRoutes } from './info.ts';
+
 import { logRoutes } from './logs.ts';
+import { metricsRoutes } from './metrics.ts';
+import { openApiRoute } from './openapi.ts';
 import { processRoutes } from './processes.ts';
 import { sandboxRoutes } from './sandboxes.ts';
 import { terminalRoute } from './terminal.ts';
+import { traceRoutes } from './traces.ts';
 import { waitPortRoutes } from './wait-port.ts';
 import { watchRoutes } from './watch.ts';
 
+const topics = [
+  infoRoutes,
+  capacityRoutes,
+  traceRoutes,
+  sandboxRoutes,
+  execRoutes,
+  execSessionRoutes,
+  envRoutes,
+  fileRoutes,
+  watchRoutes,
+  processRoutes,
+  logRoutes,
+  waitPortRoutes,
+  exposeRoutes,
+  backupRoutes,
+  codeRoutes,
+  egressRoutes,
+  metricsRoutes,
+  contractRoutes,
+];
+
 export function routesOf(daemon: Daemon): Route[] {
-  return [
-    infoRoutes,
-    sandboxRoutes,
-    execRoutes,
-    execSessionRoutes,
-    envRoutes,
-    fileRoutes,
-    watchRoutes,
-    processRoutes,
-    logRoutes,
-    waitPortRoutes,
-    exposeRoutes,
-    egressRoutes,
-    contractRoutes,
-  ].flatMap((each) => each(daemon));
+  const routes = topics.flatMap((each) => each(daemon));
+  return [...routes, openApiRoute(routes, upgradesOf(daemon))];
 }
 
 export function upgradesOf(daemon: Daemon): UpgradeRoute[] {

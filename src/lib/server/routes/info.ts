@@ -11,6 +11,25 @@ export const EXTENSIONS: Readonly<Record<string, number>> = {
   terminalSession: 1,
 };
 
+const info = Type.Object({
+  driver: Type.String(),
+  drivers: Type.Array(Type.String()),
+  defaultImage: Type.String(),
+  proxyPort: Type.Number(),
+  costCpuPerHour: Type.Number(),
+  costMemGbPerHour: Type.Number(),
+  costEgressPerGb: Type.Number(),
+  defaultSleepAfterMs: Type.Number(),
+  auth: Type.Boolean(),
+  otlp: Type.Boolean(),
+  egressPort: Type.Number(),
+  egressProviders: Type.Array(Type.String()),
+  defaultMemoryMb: Type.Number(),
+  defaultCpus: Type.Number(),
+  defaultPidsLimit: Type.Number(),
+  extensions: Type.Record(Type.String(), Type.Number()),
+});
+
 export function infoRoutes({ settings, egress, previews, backend }: Daemon): Route[] {
   return [
     route({
@@ -41,7 +60,7 @@ export function infoRoutes({ settings, egress, previews, backend }: Daemon): Rou
       summary: 'drivers, defaults, rates and extensions',
       open: true,
       answers: {
-        200: { description: 'nothing that is secret', body: Type.Record(Type.String(), Type.Unknown()) },
+        200: { description: 'nothing that is secret', body: info },
       },
       handle({ json }) {
         const { limits, cost } = settings;
@@ -55,6 +74,7 @@ export function infoRoutes({ settings, egress, previews, backend }: Daemon): Rou
           costEgressPerGb: cost.egressPerGb,
           defaultSleepAfterMs: settings.sleepAfterMs,
           auth: settings.apiKey !== undefined,
+          otlp: settings.otlpEndpoint !== undefined,
           egressPort: egress.port,
           egressProviders: settings.egress.providers.map(({ name }) => name),
           defaultMemoryMb: limits.memoryMb,

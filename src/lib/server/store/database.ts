@@ -15,6 +15,10 @@ const STEPS: readonly string[] = [
      sandbox TEXT NOT NULL REFERENCES sandbox (id) ON DELETE CASCADE, kind TEXT NOT NULL, key TEXT NOT NULL,
      number INTEGER PRIMARY KEY, value TEXT NOT NULL, UNIQUE (sandbox, kind, key)
    ) STRICT;`,
+  // Not of a sandbox's items: backups outlive it.
+  `CREATE TABLE backup (
+     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, sandbox TEXT NOT NULL, made TEXT NOT NULL, bytes INTEGER NOT NULL
+   ) STRICT;`,
 ];
 
 /** An open database. Calls are synchronous and take microseconds. */
