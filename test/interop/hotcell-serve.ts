@@ -9,6 +9,13 @@ import type { ServeSettings } from '../../src/lib/server/settings.ts';
 import { testSettings } from '../conformance/serving.ts';
 import type { HotcellServer, Settings } from './hotcell/server.ts';
 
+/** What it answers to besides the API. */
+export const besides = [
+  'GET /openapi.json',
+  'GET /links/create',
+  ...[...ofSandbox, ...links].map((each) => each.replace(' ', ' /sandboxes/:id/')),
+];
+
 const local = (state: string): Backend =>
   openLocalBackend({ name: 'local', notice: () => undefined, paths: { state } });
 
