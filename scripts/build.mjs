@@ -1,13 +1,15 @@
 /**
- * Builds dist/ and oclif.manifest.json: dist/run.js with the table of all commands, a module a command, and chunks.
- * All that the fast verbs need is in one chunk: a file costs more to find and open than to run. Two passes, because
- * the aliases for the table stand in the command classes, and because the first one says what needs what.
+ * Builds dist/ and oclif.manifest.json: dist/run.js with the table of all commands, a module a command, chunks, and
+ * the dashboard of the server. All that the fast verbs need is in one chunk: a file costs more to find and open than to
+ * run. Two passes, because the aliases for the table stand in the command classes, and because the first one says what
+ * needs what.
  */
 import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
 import { completionOf } from './completions.mjs';
+import { buildDashboard } from './dashboard.mjs';
 import { lazyBuiltins } from './lazy-builtins.mjs';
 import { manifestOf } from './manifest.mjs';
 import { slimOclif } from './slim-oclif.mjs';
@@ -112,6 +114,7 @@ try {
     await writeFile(path, inAscii(lazyBuiltins(await readFile(path, 'utf8'))));
   }
   await inlineRuntime(`${temporary}/dist`);
+  await buildDashboard(`${temporary}/dist/dashboard`);
   const [{ allFlags, baseFlags }, { usageLine }] = await Promise.all(
     ['flags', 'suggest'].map((name) => probe(`src/lib/cli/${name}.ts`)),
   );

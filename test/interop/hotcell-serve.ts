@@ -9,6 +9,16 @@ import type { ServeSettings } from '../../src/lib/server/settings.ts';
 import { testSettings } from '../conformance/serving.ts';
 import type { HotcellServer, Settings } from './hotcell/server.ts';
 
+const ofSandbox = [
+  'GET content',
+  'PUT content',
+  'GET archive',
+  'PUT archive',
+  'POST calls/:name',
+  'POST lists/:name',
+];
+const links = ['exec', 'dial', 'attach'].map((name) => `GET links/${name}`);
+
 /** What it answers to besides the API. */
 export const besides = [
   'GET /openapi.json',

@@ -31,7 +31,7 @@ beforeAll(() => {
 
 test('it holds the program, its licence and its documents, and nothing else', () => {
   const wanted =
-    /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|oclif\.manifest\.json|bin\/run\.js|dist\/.*\.js|dist\/completion\.json|docs\/.*\.md|completions\/[^/]+)$/;
+    /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|oclif\.manifest\.json|bin\/run\.js|dist\/.*\.js|dist\/completion\.json|dist\/dashboard\/[\w-]+\.(html|css|svg|mjs|txt)|docs\/.*\.md|completions\/[^/]+)$/;
   expect(paths.filter((path) => !wanted.test(path))).toEqual([]);
   for (const path of ['README.md', 'LICENSE', 'CHANGELOG.md', 'docs/architecture.md', 'docs/security.md'])
     expect(paths).toContain(path);
@@ -41,8 +41,16 @@ test('it holds every command and program of ours', () => {
   const built = [...filesBelow('src/commands', '.ts', '.tsx'), ...filesBelow('src/lib', '.entry.ts')].map(
     (path) => path.replace(/^src/, 'dist').replace(/\.tsx?$/, '.js'),
   );
+  const dashboard = ['index.html', 'page.js', 'xterm.mjs'].map((name) => `dist/dashboard/${name}`);
   const completion = ['completions/_sbx', 'completions/sbx.bash', 'dist/completion.json'];
-  for (const path of ['bin/run.js', 'dist/run.js', 'oclif.manifest.json', ...completion, ...built])
+  for (const path of [
+    'bin/run.js',
+    'dist/run.js',
+    'oclif.manifest.json',
+    ...completion,
+    ...dashboard,
+    ...built,
+  ])
     expect(paths).toContain(path);
   expect(packed.files.find(({ path }) => path === 'bin/run.js')?.mode).toBe(0o755);
 });

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { type Api, createApi } from '../../interop/hotcell/api.ts';
 import type { HotcellServer } from '../../interop/hotcell/server.ts';
-import { serveUnavailable, startServe } from '../../interop/hotcell-serve.ts';
+import { startServe, whyUnavailable } from '../../interop/hotcell-serve.ts';
 import { requireOrSkip } from '../../support/require.ts';
 
-const unavailable = await serveUnavailable();
+const unavailable = await whyUnavailable();
 const test = requireOrSkip(unavailable === undefined, unavailable ?? 'the local backend');
 
 let folder = '';

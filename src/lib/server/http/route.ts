@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Static, TObject, TSchema } from 'typebox';
+import type { AssetType } from '../dashboard/assets.ts';
 import type { EventStream } from './events.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -11,7 +12,7 @@ export interface Answer {
   readonly description: string;
   readonly body?: TSchema;
   /** Default: JSON. */
-  readonly type?: 'text/event-stream' | 'text/html' | 'application/octet-stream' | 'application/x-ndjson';
+  readonly type?: AssetType | 'text/event-stream' | 'application/octet-stream' | 'application/x-ndjson';
 }
 
 /** One request and its answer. */

@@ -7,6 +7,7 @@ import type { Route, UpgradeRoute } from '../http/route.ts';
 import { backupRoutes } from './backups.ts';
 import { capacityRoutes } from './capacity.ts';
 import { codeRoutes } from './code.ts';
+import { dashboardRoutes } from './dashboard.ts';
 import { envRoutes } from './env.ts';
 import { execRoutes } from './exec.ts';
 import { execSessionRoutes } from './exec-sessions.ts';
@@ -26,6 +27,7 @@ import { watchRoutes } from './watch.ts';
 
 const topics = [
   infoRoutes,
+  dashboardRoutes,
   capacityRoutes,
   traceRoutes,
   sandboxRoutes,
