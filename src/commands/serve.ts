@@ -150,6 +150,7 @@ export default class Serve extends SbxCommand<typeof Serve> {
     const { flags, context } = this;
     const backends = await context.backends();
     const driver = backends.default();
+    const { image: configured } = backends.describe(driver).settings;
     const drivers = backends.names().filter((name) => backends.describe(name).type !== 'daemon');
     if (!drivers.includes(driver)) throw new SbxError('usage', `backend '${driver}' is a server itself`);
     const key =
@@ -163,7 +164,7 @@ export default class Serve extends SbxCommand<typeof Serve> {
       bodyLimit: flags['body-limit'] ?? 32 * MEGABYTE,
       driver,
       drivers,
-      image: flags.image,
+      image: flags.image ?? (typeof configured === 'string' ? configured : undefined),
       limits: {
         memoryMb: (flags.memory ?? 0) / MEGABYTE,
         cpus: parseAmount(flags.cpus, '--cpus'),

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Backend } from '../../src/lib/backend/contract.ts';
 import { openLocalBackend } from '../../src/lib/backends/local/index.ts';
+import { egressSettings } from '../../src/lib/server/egress/settings.ts';
 import { serve } from '../../src/lib/server/serve.ts';
 import type { ServeSettings } from '../../src/lib/server/settings.ts';
 import { testSettings } from '../conformance/serving.ts';
@@ -19,10 +20,15 @@ const ofSandbox = [
 ];
 const links = ['exec', 'dial', 'attach'].map((name) => `GET links/${name}`);
 
+const page = [
+  ...['page.js', 'page.css', 'icon.svg', 'xterm.mjs', 'xterm.css', 'xterm-license.txt', 'addon-fit.mjs'],
+].map((name) => `GET /dashboard/${name}`);
+
 /** What it answers to besides the API. */
 export const besides = [
   'GET /openapi.json',
   'GET /links/create',
+  ...page,
   ...[...ofSandbox, ...links].map((each) => each.replace(' ', ' /sandboxes/:id/')),
 ];
 
@@ -78,5 +84,12 @@ function settingsOf(settings: Settings): ServeSettings {
     },
     sleepAfterMs: settings.defaultSleepAfterMs ?? 0,
     memoryBudgetMb: settings.memoryBudgetMb ?? 0,
+    egress: egressSettings({
+      listen: { host: '127.0.0.1', port: 0 },
+      enforce: settings.egressEnforce ?? false,
+      allow: [],
+      spendCapUsd: settings.egressSpendCapUsd ?? 0,
+      env: { OPENAI_API_KEY: 'of-openai', ANTHROPIC_API_KEY: 'of-anthropic' },
+    }),
   };
 }

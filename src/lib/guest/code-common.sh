@@ -11,7 +11,10 @@ base=/tmp/.sbx-code-$(id -u)
 # $1 id. Ends the interpreter and all that it started, says so to who waits for it, and removes its folder.
 stop() {
   s_rounds=0
-  while [ $s_rounds -lt 5 ] && s_all=$(grep -ls "SBX_CODE_ID=$1" /proc/[0-9]*/environ 2>/dev/null); do
+  while [ $s_rounds -lt 5 ]; do
+    # Not by the exit code of grep, which tells of any process that it could not look at or that ended meanwhile.
+    s_all=$(grep -ls "SBX_CODE_ID=$1" /proc/[0-9]*/environ 2>/dev/null)
+    [ -n "$s_all" ] || break
     s_rounds=$((s_rounds + 1))
     for s_one in $s_all; do
       s_one=${s_one#/proc/}

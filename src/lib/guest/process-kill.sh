@@ -47,7 +47,9 @@ done
 rounds=0
 while [ "$signal" = KILL ] && [ "$reach" = all ] && [ $rounds -lt 5 ]; do
   rounds=$((rounds + 1))
-  others=$(grep -ls "SBX_PROCESS_ID=$id" /proc/[0-9]*/environ 2>/dev/null) || break
+  # Not by the exit code of grep, which tells of any process that it could not look at or that ended meanwhile.
+  others=$(grep -ls "SBX_PROCESS_ID=$id" /proc/[0-9]*/environ 2>/dev/null)
+  [ -n "$others" ] || break
   for one in $others; do
     one=${one#/proc/}
     kill -s KILL "${one%/environ}" 2>/dev/null

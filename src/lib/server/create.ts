@@ -25,8 +25,8 @@ const OUTPUT_KEPT = 2000;
 
 const WORKDIR = '/workspace';
 
-/** What the record calls a sandbox that was made from no image. */
-const NO_IMAGE = 'host';
+/** What stands for the image where there is none. */
+export const NO_IMAGE = 'host';
 
 /** What was asked for a sandbox whose files do not outlive a stop, so that it can be made once more. */
 const requests = (db: Database) => items<CreateBody>(db, 'request');
@@ -55,7 +55,7 @@ export async function create(
   const limits = limitsOf(body, daemon);
   const id = `sb${randomHex(6)}`;
   const name = body.name ?? id;
-  const image = body.image ?? defaultImage(backend, daemon);
+  const image = imageOf(backend, body, daemon);
   const labels = body.labels ?? {};
   const granted = egress.grant(id, policyOf(body, now()), backend);
   const env = { ...body.env, ...granted?.env };
@@ -136,15 +136,18 @@ export async function remake(daemon: Base, record: SandboxRecord, call: Call): P
   return backend.get(name, call);
 }
 
-function defaultImage(backend: Backend, { settings }: Base): string | undefined {
-  return backend.manifest.createOptions.includes('image') ? settings.image : undefined;
+/** Where there are no images, the name of none is as good as saying nothing. */
+function imageOf({ manifest }: Backend, body: CreateBody, { settings }: Base): string | undefined {
+  if (manifest.createOptions.includes('image')) return body.image ?? settings.image;
+  return body.image === NO_IMAGE ? undefined : body.image;
 }
 
 /** Only caps that are in force: 0 is none. */
 function limitsOf(body: CreateBody, { settings }: Base): RecordLimits {
   const { memoryMb, cpus, pidsLimit } = { ...settings.limits, ...defined(body) };
   if (memoryMb > 0 && memoryMb < LEAST_MEMORY_MB)
-    throw new HttpRefusal(400, `memoryMb must be at least ${LEAST_MEMORY_MB}`);
+    throw new HttpRefusal(400, `memoryMb must be at least ${LEAST_MEMORY_MB} (Docker minimum)`);
+  if (!Number.isInteger(pidsLimit)) throw new HttpRefusal(400, 'pidsLimit must be a whole number');
   return {
     ...(memoryMb > 0 ? { memoryMb } : {}),
     ...(cpus > 0 ? { cpus } : {}),
@@ -195,7 +198,7 @@ function wanted(
   };
   checkCreateSpec(spec);
   const options: readonly (readonly [GivenOption['option'], string, unknown])[] = [
-    ['image', 'image', body.image],
+    ['image', 'image', image],
     ['limits.memory', 'memoryMb', memoryMb],
     ['limits.cpus', 'cpus', cpus],
     ['limits.pids', 'pidsLimit', pidsLimit],
@@ -235,7 +238,10 @@ function reached(backend: Backend, id: string, egress: Egress): Backend {
 
 /** A path would be one of the server's machine, which is none of the client's business. */
 function repoOf({ repo, repoRef }: CreateBody): RepoSource | undefined {
-  if (repo === undefined || repo === '') return undefined;
+  if (repo === undefined || repo === '') {
+    if (repoRef) throw new HttpRefusal(400, 'repoRef is of no use without a repo');
+    return undefined;
+  }
   const source = parseRepo(repoRef ? `${repo}#${repoRef}` : repo, '/');
   if (source.kind === 'local') throw new HttpRefusal(400, 'repo must be a URL that the sandbox can reach');
   return source;

@@ -12,6 +12,25 @@ export const port = Type.Integer({ minimum: 1, maximum: 65_535 });
 /** Accepts zero for "none", as the API does. */
 const cap = Type.Number({ minimum: 0 });
 
+/** A cap of this name, with the API's own words for what is none. */
+const capOf = (name: string) => Type.Number({ minimum: 0, refusal: `${name} must be a non-negative number` });
+
+/** A name of a variable, as shells take them. */
+const variable = '^[A-Za-z_][A-Za-z0-9_]*$';
+
+const value = Type.String({ pattern: '^[^\\0]*$' });
+const onlyVariables = { additionalProperties: false };
+
+/** Variables and their values. */
+export const environment = Type.Record(Type.String({ pattern: variable }), value, onlyVariables);
+
+/** {@link environment}, where null takes one away. */
+export const environmentChanges = Type.Record(
+  Type.String({ pattern: variable }),
+  Type.Union([value, Type.Null()]),
+  onlyVariables,
+);
+
 export const limits = Type.Object({
   memoryMb: Type.Optional(cap),
   cpus: Type.Optional(cap),
@@ -47,18 +66,18 @@ export const createBody = Type.Object({
   name: Type.Optional(Type.String({ minLength: 1 })),
   image: Type.Optional(Type.String()),
   driver: Type.Optional(Type.String()),
-  env: Type.Optional(strings),
+  env: Type.Optional(environment),
   labels: Type.Optional(strings),
   persist: Type.Optional(Type.Boolean()),
   setup: Type.Optional(Type.Array(Type.String())),
   repo: Type.Optional(Type.String()),
   repoRef: Type.Optional(Type.String()),
-  memoryMb: Type.Optional(cap),
-  cpus: Type.Optional(cap),
-  pidsLimit: Type.Optional(cap),
+  memoryMb: Type.Optional(capOf('memoryMb')),
+  cpus: Type.Optional(capOf('cpus')),
+  pidsLimit: Type.Optional(capOf('pidsLimit')),
   sleepAfter: Type.Optional(cap),
   egress: Type.Optional(Type.Union([Type.Boolean(), Type.Null(), askedPolicy])),
-  egressSpendCapUsd: Type.Optional(cap),
+  egressSpendCapUsd: Type.Optional(capOf('egressSpendCapUsd')),
   workdir: Type.Optional(Type.String()),
   user: Type.Optional(Type.String()),
   network: Type.Optional(Type.Union(['private', 'host', 'none'].map((each) => Type.Literal(each)))),

@@ -30,8 +30,11 @@ export interface Api {
 const JSON_LIMIT = 64 * 1024 * 1024;
 const PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
 
-/** A part of a path. */
-export const segment = (text: string): string => encodeURIComponent(text);
+/** A part of a path. @throws SbxError `not_found` for what would be a step in it: nothing has such a name. */
+export function segment(text: string): string {
+  if (/^\.{0,2}$/.test(text)) throw new SbxError('not_found', `${JSON.stringify(text)} is no name`);
+  return encodeURIComponent(text);
+}
 
 /** Connects to nothing yet. @throws SbxError `usage` for an address that is none. */
 export function openApi(backend: string, settings: Readonly<Record<string, string>>): Api {

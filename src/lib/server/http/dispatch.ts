@@ -69,7 +69,8 @@ export function dispatcher(options: DispatchOptions): Dispatch {
     const params = (found?.params ?? {}) as Record<string, string>;
     if (route !== undefined) done({ route: route.path, target: targetOf(route, params) });
     if (route?.open !== true) checkKey(request, settings);
-    if (route === undefined) throw noRoute(request);
+    // What stands for an id is never empty.
+    if (route === undefined || Object.values(params).includes('')) throw noRoute(request);
     if (route.path.startsWith(OF_SANDBOX) && !isKnown(params.id ?? ''))
       throw new HttpRefusal(404, route.missing ?? 'not found');
     checkQuery?.(Object.fromEntries(query), 'the query');

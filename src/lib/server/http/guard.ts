@@ -30,18 +30,21 @@ export function checkKey(
     throw new HttpRefusal(401, 'missing or invalid API key', { 'WWW-Authenticate': 'Bearer' });
 }
 
+const LOOPBACK_NAMES = ['127.0.0.1', 'localhost', '::1'];
+
 /**
  * A server on loopback is called by loopback's names alone: a page whose name leads to 127.0.0.1 (DNS rebinding) could
- * have a browser drive it otherwise. One that listens to others has a key for that. @throws HttpRefusal 403
+ * have a browser drive it otherwise. One that listens to others has a key for that. @throws HttpRefusal 403; 400 for what is no host
  */
 export function checkHost(
   { headers }: IncomingMessage,
   { listen, allowedHosts }: Pick<ServeSettings, 'listen' | 'allowedHosts'>,
 ): void {
-  if (!isLoopback(listen.host)) return;
-  const name = hostName(headers.host ?? '');
-  const known = [listen.host, ...allowedHosts].map((host) => host.toLowerCase());
-  if (!isLoopback(name) && !known.includes(name)) throw new HttpRefusal(403, 'host not allowed');
+  const { host = '' } = headers;
+  const known = [...LOOPBACK_NAMES, listen.host, ...allowedHosts].map((each) => each.toLowerCase());
+  if (isLoopback(listen.host) && !known.includes(hostName(host)))
+    throw new HttpRefusal(403, 'host not allowed');
+  if (!URL.canParse(`http://${host}`)) throw new HttpRefusal(400, 'the Host header is no host');
 }
 
 /** A browser says which page opens a WebSocket; only our own pages may. @throws HttpRefusal 403 */

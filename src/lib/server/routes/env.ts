@@ -2,11 +2,11 @@
 import Type from 'typebox';
 import type { Daemon } from '../daemon.ts';
 import { type Route, route } from '../http/route.ts';
-import { strings } from '../shapes.ts';
+import { environmentChanges, strings } from '../shapes.ts';
 
 const answer = { description: 'the whole environment', body: Type.Object({ env: strings }) };
 const changes = Type.Object({
-  env: Type.Optional(Type.Record(Type.String(), Type.Union([Type.String(), Type.Null()]))),
+  env: Type.Optional(environmentChanges),
 });
 
 export function envRoutes({ fleet, rows }: Daemon): Route[] {

@@ -4,7 +4,7 @@ import { randomHex } from '../../util/random-id.ts';
 import type { Daemon } from '../daemon.ts';
 import { HttpRefusal } from '../http/refusal.ts';
 import { type Route, route } from '../http/route.ts';
-import { strings } from '../shapes.ts';
+import { environment, strings } from '../shapes.ts';
 import type { Database } from '../store/database.ts';
 import { type Items, items } from '../store/items.ts';
 
@@ -24,11 +24,12 @@ const session = Type.Object({
   createdAt: Type.String({ format: 'date-time' }),
 });
 const createSession = Type.Object({
-  id: Type.Optional(Type.String()),
+  // It stands in paths.
+  id: Type.Optional(Type.String({ pattern: '^(?:[A-Za-z0-9][A-Za-z0-9._-]{0,63})?$(?!\\n)' })),
   cwd: Type.Optional(Type.String()),
-  env: Type.Optional(strings),
+  env: Type.Optional(environment),
 });
-const changes = Type.Object({ env: Type.Optional(strings) });
+const changes = Type.Object({ env: Type.Optional(environment) });
 
 export function execSessionRoutes({ fleet, db, now }: Daemon): Route[] {
   const sessions = execSessions(db);

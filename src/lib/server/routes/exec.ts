@@ -5,18 +5,20 @@ import { StringDecoder } from 'node:string_decoder';
 import Type from 'typebox';
 import type { Call, Exit, Running } from '../../backend/contract.ts';
 import { SIGNAL_NUMBERS } from '../../backend/signal-numbers.ts';
+import { checkExecSpec } from '../../backend/spec.ts';
+import { SbxError } from '../../errors.ts';
 import type { Daemon } from '../daemon.ts';
 import type { Use } from '../fleet.ts';
 import type { EventStream } from '../http/events.ts';
 import { HttpRefusal } from '../http/refusal.ts';
 import { type Route, route } from '../http/route.ts';
-import { strings } from '../shapes.ts';
+import { environment } from '../shapes.ts';
 import { type ExecSession, execSessions } from './exec-sessions.ts';
 
 const body = Type.Object({
   command: Type.String({ minLength: 1 }),
   cwd: Type.Optional(Type.String()),
-  env: Type.Optional(strings),
+  env: Type.Optional(environment),
   sessionId: Type.Optional(Type.String()),
 });
 
@@ -51,9 +53,11 @@ export function execRoutes(daemon: Daemon): Route[] {
           cwd: body.cwd ?? session?.cwd,
           follows: session !== undefined,
         };
-        const workdir = await stream(use, command, events, { signal });
-        if (session !== undefined && workdir !== undefined && workdir !== session.cwd)
-          sessions.put(id, session.sessionId, { ...session, cwd: workdir } satisfies ExecSession);
+        const follow = (cwd: string) => {
+          if (session !== undefined && cwd !== session.cwd)
+            sessions.put(id, session.sessionId, { ...session, cwd } satisfies ExecSession);
+        };
+        await stream(use, command, events, follow, { signal });
       },
     }),
   ];
@@ -73,22 +77,23 @@ interface Command {
  */
 const FOLLOW = '{\n%\n}\nsbx_code=$?\npwd > "$SBX_FOLLOW"\nexit "$sbx_code"';
 
-/** @returns the folder that the command ended in, where it is wanted and known. */
+/** @param follow is told the folder that the command ended in, where it is wanted and known, before the client hears of the end. */
 async function stream(
   { sandbox }: Use,
   { text, env, cwd, follows }: Command,
   events: () => EventStream,
+  follow: (workdir: string) => void,
   call: Call,
-): Promise<string | undefined> {
+): Promise<void> {
   const marker = follows ? `/tmp/.sbx-cwd-${crypto.randomUUID()}` : undefined;
   const script = marker === undefined ? text : FOLLOW.replace('%', () => text);
   const running = await sandbox.exec(
-    {
+    checkExecSpec({
       argv: ['/bin/sh', '-c', script],
       env: marker === undefined ? env : { ...env, SBX_FOLLOW: marker },
       workdir: cwd,
       stdin: 'none',
-    },
+    }),
     call,
   );
   const out = events();
@@ -98,12 +103,12 @@ async function stream(
   if (call.signal.aborted) end();
   try {
     const exit = await pump(running, out);
+    const workdir = marker === undefined ? undefined : await taken(sandbox, marker, call);
+    if (workdir !== undefined) follow(workdir);
     await out.send({ type: 'exit', exitCode: codeOf(exit) });
-    return marker === undefined ? undefined : await taken(sandbox, marker, call);
   } catch (error) {
     await out.send({ type: 'stderr', data: error instanceof Error ? error.message : String(error) });
     await out.send({ type: 'exit', exitCode: 1 });
-    return undefined;
   } finally {
     call.signal.removeEventListener('abort', end);
     out.end();
@@ -128,13 +133,18 @@ async function pump(running: Running, out: EventStream): Promise<Exit> {
   return exit;
 }
 
-/** Reads the file that FOLLOW left, and removes it. */
+/** Reads the file that FOLLOW left, and removes it. A command that called `exit` itself left none. */
 async function taken(sandbox: Use['sandbox'], path: string, call: Call): Promise<string | undefined> {
   const { files } = sandbox.can;
   if (files === undefined) return undefined;
   const parts: Buffer[] = [];
   let size = 0;
-  for await (const part of (await files.read(path, call)) as AsyncIterable<Buffer>) {
+  const content = await files.read(path, call).catch((error: unknown) => {
+    if (error instanceof SbxError && error.code === 'not_found') return undefined;
+    throw error;
+  });
+  if (content === undefined) return undefined;
+  for await (const part of content as AsyncIterable<Buffer>) {
     size += part.length;
     if (size > PATH_LIMIT) break;
     parts.push(part);

@@ -1,5 +1,6 @@
 /** What anybody may know of the server. */
 import Type from 'typebox';
+import { NO_IMAGE } from '../create.ts';
 import type { Daemon } from '../daemon.ts';
 import { type Route, route } from '../http/route.ts';
 
@@ -67,7 +68,7 @@ export function infoRoutes({ settings, egress, previews, backend }: Daemon): Rou
         json(200, {
           driver: settings.driver,
           drivers: settings.drivers,
-          defaultImage: settings.image ?? 'host',
+          defaultImage: settings.image ?? NO_IMAGE,
           proxyPort: previews.port,
           costCpuPerHour: cost.cpuPerHour,
           costMemGbPerHour: cost.memGbPerHour,

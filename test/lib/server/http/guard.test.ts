@@ -58,8 +58,13 @@ test.each(['', 'evil.example', 'localhost.evil.example', 'x.box.example', '127.0
   },
 );
 
+const open = { listen: { host: '0.0.0.0', port: 1 }, allowedHosts: [] };
+
+test.each(['', 'a b', 'localhost:99999'])('%j is no host', (host) => {
+  expect(() => checkHost(request({ host }), open)).toThrow(expect.objectContaining({ status: 400 }));
+});
+
 test('a server that listens to others is called by any name', () => {
-  const open = { listen: { host: '0.0.0.0', port: 1 }, allowedHosts: [] };
   expect(() => checkHost(request({ host: 'any.example' }), open)).not.toThrow();
 });
 
