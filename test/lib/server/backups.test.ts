@@ -1,33 +1,16 @@
 /** Backups and restores of sandboxes of the local backend, where something is in the way. */
-import { mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect } from 'vitest';
-import { type Api, createApi } from '../../interop/hotcell/api.ts';
-import type { HotcellServer } from '../../interop/hotcell/server.ts';
-import { startServe, whyUnavailable } from '../../interop/hotcell-serve.ts';
-import { requireOrSkip } from '../../support/require.ts';
+import { beforeAll, expect } from 'vitest';
+import { servedApi, test, unavailable } from './served-api.ts';
 
-const unavailable = await whyUnavailable();
-const test = requireOrSkip(unavailable === undefined, unavailable ?? 'the local backend');
-
-let folder = '';
+const { api, folder, restart } = servedApi();
 let place = '';
-let server: HotcellServer;
-const api: Api = createApi(() => server);
 let id = '';
 beforeAll(async () => {
   if (unavailable !== undefined) return;
-  folder = await mkdtemp(join(tmpdir(), 'sbx-backups-'));
-  place = join(folder, 'serve/backups');
-  server = await startServe({ folder });
+  place = join(folder(), 'serve/backups');
   ({ id } = await api.answer<{ id: string }>(201, 'POST /sandboxes'));
-});
-afterAll(async () => {
-  if (unavailable !== undefined) return;
-  await api.answer(200, `DELETE /sandboxes/${id}`);
-  await server.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 interface Backup {
@@ -84,8 +67,7 @@ test('what a former server has not finished is removed, and what has a record is
   const { backupId } = await backUp();
   await writeFile(join(place, 'bkdead.tar.gz'), 'no record');
   await writeFile(join(place, 'bkdead.tar.gz.part'), 'half');
-  await server.close();
-  server = await startServe({ folder });
+  await restart();
   const names = await readdir(place);
   expect(names).toContain(`${backupId}.tar.gz`);
   expect(names.filter((name) => name.startsWith('bkdead'))).toEqual([]);

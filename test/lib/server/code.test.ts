@@ -1,36 +1,14 @@
 /** Code in sandboxes of the local backend, beyond what the suite of the API asks for. */
-import { mkdtemp, rm } from 'node:fs/promises';
 import { request } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest';
-import { type Api, createApi } from '../../interop/hotcell/api.ts';
-import { type HotcellServer, keyOf } from '../../interop/hotcell/server.ts';
-import { startServe, whyUnavailable } from '../../interop/hotcell-serve.ts';
-import { requireOrSkip } from '../../support/require.ts';
+import { beforeEach, describe, expect } from 'vitest';
+import { keyOf } from '../../interop/hotcell/server.ts';
+import { servedApi, test, unavailable } from './served-api.ts';
 
-const unavailable = await whyUnavailable();
-const test = requireOrSkip(unavailable === undefined, unavailable ?? 'the local backend');
-
-let folder = '';
-let server: HotcellServer;
-const api: Api = createApi(() => server);
+const { api, server, restart } = servedApi();
 let id = '';
-beforeAll(async () => {
-  if (unavailable !== undefined) return;
-  folder = await mkdtemp(join(tmpdir(), 'sbx-code-'));
-  server = await startServe({ folder });
-});
 beforeEach(async () => {
   if (unavailable !== undefined) return;
   ({ id } = await api.answer<{ id: string }>(201, 'POST /sandboxes'));
-});
-afterAll(async () => {
-  if (unavailable !== undefined) return;
-  for (const { id } of (await api.answer<{ sandboxes: { id: string }[] }>(200, 'GET /sandboxes')).sandboxes)
-    await api.answer(200, `DELETE /sandboxes/${id}`);
-  await server.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 const run = (body: object) => api.answer<object>(200, `POST /sandboxes/${id}/run-code`, body);
@@ -49,8 +27,7 @@ describe.each(['python', 'javascript'] as const)('%s', (language) => {
   test('a context outlives the server', async () => {
     const contextId = await make(language);
     await run({ contextId, code: by('kept = 1', 'var kept = 1') });
-    await server.close();
-    server = await startServe({ folder });
+    await restart();
     expect(await run({ contextId, code: 'kept + 1' })).toMatchObject({
       results: [{ text: '2' }],
       error: null,
@@ -139,7 +116,7 @@ describe.each(['python', 'javascript'] as const)('%s', (language) => {
   });
 
   test('a client that goes ends what it ran', async () => {
-    const { hostname, port } = new URL(server.url);
+    const { hostname, port } = new URL(server().url);
     const body = JSON.stringify({
       language,
       code: by(
@@ -152,7 +129,7 @@ describe.each(['python', 'javascript'] as const)('%s', (language) => {
       port,
       method: 'POST',
       path: `/sandboxes/${id}/run-code`,
-      headers: keyOf(server),
+      headers: keyOf(server()),
     });
     asked.on('error', () => undefined);
     asked.end(body);

@@ -1,31 +1,8 @@
 /** What a stop takes away and a start asks for. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, expect } from 'vitest';
-import { type Api, createApi } from '../../interop/hotcell/api.ts';
-import type { HotcellServer } from '../../interop/hotcell/server.ts';
-import { startServe, whyUnavailable } from '../../interop/hotcell-serve.ts';
-import { requireOrSkip } from '../../support/require.ts';
+import { expect } from 'vitest';
+import { servedApi, test } from './served-api.ts';
 
-const unavailable = await whyUnavailable();
-const test = requireOrSkip(unavailable === undefined, unavailable ?? 'the local backend');
-
-let folder = '';
-let server: HotcellServer;
-const api: Api = createApi(() => server);
-beforeAll(async () => {
-  if (unavailable !== undefined) return;
-  folder = await mkdtemp(join(tmpdir(), 'sbx-stops-'));
-  server = await startServe({ folder, memoryBudgetMb: 100 });
-});
-afterAll(async () => {
-  if (unavailable !== undefined) return;
-  for (const { id } of (await api.answer<{ sandboxes: { id: string }[] }>(200, 'GET /sandboxes')).sandboxes)
-    await api.answer(200, `DELETE /sandboxes/${id}`);
-  await server.close();
-  await rm(folder, { recursive: true, force: true });
-});
+const { api, restart } = servedApi({ memoryBudgetMb: 100 });
 
 const make = async (body: object) => (await api.answer<{ id: string }>(201, 'POST /sandboxes', body)).id;
 
@@ -38,8 +15,7 @@ test('files of one that does not persist are gone after a stop, and its setup is
   expect(await api.say(id, 'cat file')).toBe('x');
   const stopped = await api.answer<object>(200, `POST ${to}/stop`);
   // The server that starts it need not be the one that made it.
-  await server.close();
-  server = await startServe({ folder, memoryBudgetMb: 100 });
+  await restart();
   expect(await api.answer(200, `POST ${to}/start`)).toStrictEqual({
     ...stopped,
     status: 'running',

@@ -1,23 +1,11 @@
 /** What a sandbox asks a provider for: whose token it brings, where to, and which model. */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { hopHeaders } from '../http/hop-headers.ts';
 import { GatewayRefusal } from './refusal.ts';
 
 /** Headers that providers read a key from. */
 const KEY_HEADERS = ['authorization', 'x-api-key', 'x-goog-api-key'] as const;
 type KeyHeader = (typeof KEY_HEADERS)[number];
-
-/** Headers that are about a connection, not about what goes over it. RFC 9110, 7.6.1. */
-const HOP_HEADERS = [
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-];
 
 /** The token of a request, and the header that it came in. */
 export interface Brought {
@@ -44,7 +32,7 @@ export function headersFor(
   key: string | undefined,
 ): Record<string, string | string[]> {
   const sent = endToEnd(headers);
-  for (const each of [...KEY_HEADERS, 'host', 'content-length', 'cookie', 'accept-encoding', 'expect'])
+  for (const each of [...KEY_HEADERS, 'host', 'content-length', 'cookie', 'accept-encoding'])
     delete sent[each];
   // What is compressed could not be looked into.
   sent['accept-encoding'] = 'identity';
@@ -54,8 +42,7 @@ export function headersFor(
 
 /** Headers without those of the connection. */
 export function endToEnd(headers: IncomingHttpHeaders): Record<string, string | string[]> {
-  const named = (headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase());
-  const hops = new Set([...HOP_HEADERS, ...named]);
+  const hops = hopHeaders([headers.connection ?? '']);
   return Object.fromEntries(
     Object.entries(headers).filter(
       (each): each is [string, string | string[]] => each[1] !== undefined && !hops.has(each[0]),

@@ -1,30 +1,14 @@
 /** Headers on their way through a proxy. Lists hold names and values by turns, as they came: order, letters and repetitions stay. */
 import type { IncomingMessage } from 'node:http';
-
-/** What is said from one end of a connection to the other, and not to whoever is behind it. RFC 9110, 7.6.1. */
-const HOPS = [
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  // Answered by our own server already.
-  'expect',
-];
+import { hopHeaders } from '../http/hop-headers.ts';
 
 /** Without what belongs to the connection: the fixed names and those that `Connection` lists. */
 export function withoutHops(list: readonly string[]): string[] {
-  const hops = new Set(HOPS);
-  for (const [name, value] of pairs(list))
-    if (name.toLowerCase() === 'connection')
-      for (const each of value.split(',')) hops.add(each.trim().toLowerCase());
-  return pairs(list)
-    .filter(([name]) => !hops.has(name.toLowerCase()))
-    .flat();
+  const all = pairs(list);
+  const hops = hopHeaders(
+    all.filter(([name]) => name.toLowerCase() === 'connection').map(([, value]) => value),
+  );
+  return all.filter(([name]) => !hops.has(name.toLowerCase())).flat();
 }
 
 /** With what the program inside may want to know of the client: `X-Forwarded-For`, `-Host` and `-Proto`. */
