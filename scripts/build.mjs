@@ -27,6 +27,8 @@ const FAST = [
   'src/commands/run.ts',
   'src/lib/backend/registry.ts',
   'src/lib/backends/catalog.ts',
+  'src/lib/backends/daemon/exec.ts',
+  'src/lib/backends/daemon/index.ts',
   'src/lib/backends/docker/index.ts',
   'src/lib/backends/local/index.ts',
   'src/lib/store/config.ts',

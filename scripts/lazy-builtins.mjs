@@ -22,6 +22,7 @@ const SELDOM = new Set([
   'node:stream/consumers',
   'node:stream/promises',
   'node:timers/promises',
+  'node:tls',
 ]);
 
 /** @param code one module as the bundler prints it. @returns the same module without imports of built-ins. */

@@ -20,7 +20,7 @@
  * @typedef {object} Result
  * @property {string} id
  * @property {string} title
- * @property {'met' | 'missed' | 'no target' | 'not measured' | 'failed' | 'later'} verdict
+ * @property {'met' | 'missed' | 'no target' | 'not measured' | 'failed'} verdict
  * @property {number} [ratio]
  * @property {number} [cpuRatio] the same of user + system time, for machines on which others work too
  */

@@ -19,7 +19,7 @@ const run = promisify(execFile);
  * @property {(args: readonly string[], state?: string) => Promise<string>} sbx runs it, returns its stdout
  * @property {(network: 'host' | 'private') => Promise<string>} box the name of a running sandbox that rows share
  * @property {(name: string, state?: string) => { folder: string, pid: number, helpers: { pid: number }[] }} insideOf what the state folder says of a running sandbox
- * @property {(argv: readonly string[], ready?: RegExp) => Promise<void>} background starts a process that ends with the world; waits for a line
+ * @property {(argv: readonly string[], ready?: RegExp) => Promise<() => Promise<void>>} background starts a process that ends with the world, or when what it resolves with is called; waits for a line
  * @property {(child: import('node:child_process').ChildProcess) => void} watch ends the process group of `child` when the world ends
  * @property {boolean} interrupted
  * @property {() => Promise<void>} interrupt ends what runs, and what is watched from now on
@@ -79,6 +79,7 @@ export function openWorld({ rounds }) {
         child.once('error', reject);
         child.once('exit', (code) => reject(new Error(`${argv.join(' ')} ended with ${code}: ${said}`)));
       });
+      return () => endGroup(child);
     },
     watch(child) {
       children.add(child);

@@ -1,10 +1,10 @@
 /** `shell` on a real terminal, against dtach's own client on the same session. */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
+import { keyTimes } from '../lib/keys.mjs';
 import { percentile } from '../lib/measure.mjs';
 import { openPty } from '../lib/pty.mjs';
 
-const KEYS = 300;
 const FLOOD_BYTES = 5e7;
 const PROMPT = 'ready$ ';
 const BASH = `PS1='${PROMPT}' exec bash --norc --noprofile`;
@@ -38,30 +38,10 @@ async function measureEcho(world) {
   if (!hasDtach()) return { note: 'no dtach' };
   const clients = await clientsOf(world, 'echo', 'echo ready; exec cat');
   const rounds = Math.max(1, Math.round(4 * world.rounds));
-  const times = clients.map(() => []);
-  for (let round = 0; round < rounds; round++) {
-    for (const [index, { open }] of clients.entries()) {
-      const pty = open();
-      await pty.until('\x1b[J');
-      const mark = `#${round}${index}#`;
-      pty.type(mark);
-      await pty.until(mark);
-      // The first ones find everything cold.
-      for (let key = -20; key < KEYS; key++) {
-        const begin = performance.now();
-        // Any letter, such that no output of before is taken for it.
-        const letter = String.fromCharCode(97 + ((key + 20) % 26));
-        pty.type(letter);
-        await pty.until(letter);
-        if (key >= 0) times[index].push(performance.now() - begin);
-        if (key % 50 === 49) {
-          pty.type('\x15\r');
-          await pty.until('\n');
-        }
-      }
-      await pty.close();
-    }
-  }
+  const times = await keyTimes(
+    clients.map(({ open }) => open),
+    rounds,
+  );
   const [ours, theirs] = times.map((each) => percentile(each, 99));
   const medians = times.map((each) => percentile(each, 50).toFixed(2));
   return {

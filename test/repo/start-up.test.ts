@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type BuiltServer, builtServer, KEY } from '../support/built-server.ts';
 import { root } from './sources.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sbx-start-'));
@@ -21,7 +22,7 @@ registerHooks({ load: (url, context, next) => { appendFileSync(${JSON.stringify(
 function loadedBy(...args: string[]): string[] {
   writeFileSync(list, '');
   execFileSync(process.execPath, ['--import', pathToFileURL(hook).href, join(root, 'bin/run.js'), ...args], {
-    env: { PATH: process.env.PATH, HOME: folder, SBX_STATE_DIR: join(folder, 'state') },
+    env: { PATH: process.env.PATH, HOME: folder, SBX_STATE_DIR: join(folder, 'state'), TOKEN: KEY },
     stdio: 'pipe',
   });
   return readFileSync(list, 'utf8').split('\n');
@@ -83,4 +84,30 @@ describe('with a sandbox', () => {
     expect(packagesOf(loadedBy('ls', '--output', 'yaml'))).toEqual(['yaml']);
     expect(packagesOf(loadedBy('cp', 'box:/etc/hostname', '-'))).toEqual(['tar']);
   });
+});
+
+describe('with a sandbox at a server', () => {
+  let server: BuiltServer;
+  beforeAll(async () => {
+    server = await builtServer(join(folder, 'served'));
+    const settings = ['--type', 'daemon', '--set', `url=${server.url}`, '--token-env', 'TOKEN'];
+    loadedBy('backend', 'add', 'prod', ...settings);
+    loadedBy('create', '--backend', 'prod', 'far');
+  });
+  afterAll(async () => {
+    loadedBy('rm', '--force', 'prod/far');
+    server.kill('SIGTERM');
+    await server.ended;
+  });
+
+  test.each([[['exec', 'prod/far', 'true']], [['ls', '--backend', 'prod']]])(
+    'sbx %j loads no package, and no file besides the program itself',
+    (args) => {
+      const loaded = loadedBy(...args);
+      expect(packagesOf(loaded)).toEqual([]);
+      expect(loaded.filter((url) => url.includes('/dist/'))).toEqual([
+        pathToFileURL(join(root, 'dist/run.js')).href,
+      ]);
+    },
+  );
 });

@@ -1,6 +1,8 @@
 /** Requests to a server of the hotcell API: addresses, the key, JSON, and its failures as ours. */
 import { readFile } from 'node:fs/promises';
+import { connect as connectTcp } from 'node:net';
 import type { Duplex, Readable } from 'node:stream';
+import { connect as connectTls } from 'node:tls';
 import type { Call } from '../../backend/contract.ts';
 import { ERROR_TABLE, type ErrorCode, SbxError } from '../../errors.ts';
 import { type HttpAnswer, type HttpClient, type HttpRequest, httpClient } from '../../transport/http.ts';
@@ -118,13 +120,9 @@ export function openApi(backend: string, settings: Readonly<Record<string, strin
 async function connector(base: URL, ca: string | undefined): Promise<() => Duplex> {
   const host = base.hostname.replace(/^\[|\]$/g, '');
   const port = base.port === '' ? (PORTS[base.protocol] ?? 80) : Number(base.port);
-  if (base.protocol === 'http:') {
-    const { connect } = await import('node:net');
-    return () => connect({ host, port, allowHalfOpen: true, noDelay: true });
-  }
-  const { connect } = await import('node:tls');
+  if (base.protocol === 'http:') return () => connectTcp({ host, port, allowHalfOpen: true, noDelay: true });
   const authority = ca === undefined ? {} : { ca: await readFile(ca) };
-  return () => connect({ host, port, servername: host, ...authority });
+  return () => connectTls({ host, port, servername: host, ...authority });
 }
 
 const CODES: Readonly<Record<number, ErrorCode>> = {
