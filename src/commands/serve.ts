@@ -56,7 +56,7 @@ export default class Serve extends SbxCommand<typeof Serve> {
       multiple: true,
       completes: 'none',
       helpValue: '<name>',
-      summary: 'another name that this server is called by; may be repeated',
+      summary: 'another name that this server is called by; may be repeated, or several with commas',
     }),
     image: Flags.string({
       completes: 'none',
@@ -76,6 +76,24 @@ export default class Serve extends SbxCommand<typeof Serve> {
     }),
     'sleep-after': duration({ summary: 'pause sandboxes that nobody uses for so long; any use wakes them' }),
     'memory-budget': size({ summary: 'refuse sandboxes that would need more memory than this in all' }),
+    'cost-cpu-hour': Flags.string({
+      completes: 'none',
+      default: '0.05',
+      helpValue: '<dollars>',
+      summary: 'what an hour of a CPU costs, in reports of cost',
+    }),
+    'cost-memory-gb-hour': Flags.string({
+      completes: 'none',
+      default: '0.01',
+      helpValue: '<dollars>',
+      summary: 'what a gigabyte of memory costs an hour',
+    }),
+    'cost-egress-gb': Flags.string({
+      completes: 'none',
+      default: '0.1',
+      helpValue: '<dollars>',
+      summary: 'what a gigabyte sent costs',
+    }),
     'otlp-endpoint': Flags.string({
       completes: 'none',
       env: 'OTEL_EXPORTER_OTLP_ENDPOINT',
@@ -112,11 +130,19 @@ export default class Serve extends SbxCommand<typeof Serve> {
     'egress-enforce': Flags.boolean({
       summary: 'give sandboxes no way out but the gateway, which is then their proxy',
     }),
+    'egress-network': Flags.string({
+      completes: 'none',
+      helpValue: '<name>',
+      summary:
+        'network of containers that must go through the gateway, made with docker network create --internal',
+      dependsOn: ['egress-enforce'],
+    }),
     'egress-allow': Flags.string({
       multiple: true,
       completes: 'none',
       helpValue: '<host>',
-      summary: 'where the proxy goes to: a name, *.name, address or *; may be repeated',
+      summary:
+        'where the proxy goes to: a name, *.name, address or *; may be repeated, or several with commas',
       dependsOn: ['egress-enforce'],
     }),
   };
@@ -159,7 +185,7 @@ export default class Serve extends SbxCommand<typeof Serve> {
       listen: parseListen(flags.listen, '--listen'),
       previewListen: parseListen(flags['preview-listen'], '--preview-listen'),
       apiKey: key === '' ? undefined : key,
-      allowedHosts: flags['allow-host'] ?? [],
+      allowedHosts: listed(flags['allow-host']),
       tls: await this.#tls(),
       bodyLimit: flags['body-limit'] ?? 32 * MEGABYTE,
       driver,
@@ -171,7 +197,11 @@ export default class Serve extends SbxCommand<typeof Serve> {
         pidsLimit: parseAmount(flags.pids, '--pids'),
       },
       sleepAfterMs: flags['sleep-after'] ?? 0,
-      cost: { cpuPerHour: 0.05, memGbPerHour: 0.01, egressPerGb: 0.1 },
+      cost: {
+        cpuPerHour: parseAmount(flags['cost-cpu-hour'], '--cost-cpu-hour'),
+        memGbPerHour: parseAmount(flags['cost-memory-gb-hour'], '--cost-memory-gb-hour'),
+        egressPerGb: parseAmount(flags['cost-egress-gb'], '--cost-egress-gb'),
+      },
       egress: await this.#egress(),
       memoryBudgetMb: (flags['memory-budget'] ?? 0) / MEGABYTE,
       otlpEndpoint: flags['otlp-endpoint'] || undefined,
@@ -188,7 +218,8 @@ export default class Serve extends SbxCommand<typeof Serve> {
       providers: await textAt(flags['egress-providers']),
       prices: await textAt(flags['egress-prices']),
       enforce: flags['egress-enforce'],
-      allow: flags['egress-allow'] ?? [],
+      network: flags['egress-network'],
+      allow: listed(flags['egress-allow']),
       spendCapUsd: parseAmount(flags['egress-spend-cap'], '--egress-spend-cap'),
       env: context.env,
     });
@@ -213,6 +244,14 @@ function parseListen(text: string, flag: string): ListenAddress {
   return { host: host.replace(/^\[(.*)\]$/, '$1'), port };
 }
 
+/** A variable has one value, and has to hold several. */
+function listed(values: readonly string[] = []): string[] {
+  return values
+    .flatMap((value) => value.split(','))
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+}
+
 function parseAmount(text = '0', flag: string): number {
   if (/^\d+(\.\d+)?$/.test(text)) return Number(text);
   throw new SbxError('usage', `${flag} ${JSON.stringify(text)} is no number`);
@@ -226,12 +265,22 @@ async function textOf(path: string): Promise<string> {
   }
 }
 
-const secretFrom = async (path: string) => (await textOf(path)).trim();
+/** An empty file would leave the server open to everybody. */
+async function secretFrom(path: string): Promise<string> {
+  const secret = (await textOf(path)).trim();
+  if (secret !== '') return secret;
+  throw new SbxError('usage', `there is no API key in ${path}`, { hint: `openssl rand -hex 32 > ${path}` });
+}
 
-/** The socket that systemd listens on for us: descriptor 3. sd_listen_fds(3). */
+/** The socket that systemd listens on for us: descriptor 3. sd_listen_fds(3). @throws SbxError `usage` for several */
 function handedOver(
   env: Readonly<Record<string, string | undefined>>,
   pid: number,
 ): { readonly fd: number } | undefined {
-  return env.LISTEN_PID === String(pid) && env.LISTEN_FDS === '1' ? { fd: 3 } : undefined;
+  const { LISTEN_PID, LISTEN_FDS } = env;
+  if (LISTEN_PID !== String(pid) || LISTEN_FDS === undefined) return undefined;
+  if (LISTEN_FDS === '1') return { fd: 3 };
+  throw new SbxError('usage', `${LISTEN_FDS} sockets were handed over, and one is taken: that of --listen`, {
+    hint: 'one ListenStream= in one socket unit',
+  });
 }

@@ -101,6 +101,7 @@ test.each([
   ['backend add prod --type cloud --set speed=1', 'has no option speed'],
   ['backend add prod --type cloud --set pace=sluggish', 'pace cannot be "sluggish"'],
   ['backend add prod --type cloud --set url=1 --set url=2', 'given more than once'],
+  ['backend add prod --type cloud --set url=1 --url 2', 'given more than once'],
   ['backend add prod --type local --token-env T', 'has no secret'],
   ['backend add local --type cloud', 'is the name of the backend of this machine'],
   ['config set backends.prod.token s3cret', 'token is a secret'],

@@ -31,7 +31,8 @@ export async function dockerWith({
   const host = process.env.SBX_TEST_DOCKER;
   const settings = { image, host: host ?? 'unix:///none' };
   const options = { name: 'docker', settings, env: process.env, notice: () => undefined };
-  const opened = openDockerBackend(pipes ? { ...options, paths: { state: temporaryState() } } : options);
+  const shared = pipes && host !== undefined;
+  const opened = openDockerBackend(shared ? { ...options, paths: { state: temporaryState() } } : options);
   const backend: Backend = {
     ...opened,
     create: (spec, ...more) => opened.create({ runtime, ...spec }, ...more),

@@ -1,4 +1,4 @@
-/** A server of ours over the local backend, in this process, for the suites of the daemon backend. */
+/** A server of ours in this process, over the local backend or another one, for the suites of the daemon backend. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -41,14 +41,25 @@ export interface ServingHere {
   close(): Promise<void>;
 }
 
+/** What is served. */
+export interface Served {
+  readonly open: (state: string) => Backend;
+  /** Of sandboxes that name none. */
+  readonly image?: string;
+}
+
+const local = (state: string) =>
+  openLocalBackend({ name: 'local', notice: () => undefined, paths: { state } });
+
 /** Starts it; `backend` is the client. */
-export async function servingHere(): Promise<ServingHere> {
+export async function servingHere({ open, image }: Served = { open: local }): Promise<ServingHere> {
   const state = await mkdtemp(join(tmpdir(), 'sbx-serve-'));
-  const local = openLocalBackend({ name: 'local', notice: () => undefined, paths: { state } });
-  const broken = (await local.check(call)).find(({ status }) => status === 'failed');
+  const served = open(state);
+  const { name } = served;
+  const broken = (await served.check(call)).find(({ status }) => status === 'failed');
   const server = await serve({
-    settings: testSettings,
-    backends: { get: async () => local, having: () => [] },
+    settings: { ...testSettings, driver: name, drivers: [name], image },
+    backends: { get: async () => served, having: () => [] },
     folder: join(state, 'serve'),
     now: () => new Date(),
     notice: (line) => process.stderr.write(`${line}\n`),

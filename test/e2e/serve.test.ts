@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect } from 'vitest';
+import { send } from '../interop/hotcell/server.ts';
 import { type BuiltServer, bin, builtServer, clientOf, KEY } from '../support/built-server.ts';
 import { requireOrSkip } from '../support/require.ts';
 
@@ -48,6 +49,26 @@ describe('the server', () => {
   test('without a key, refuses to listen where others can reach it', async () => {
     const open = builtServer(newState(), { listen: '0.0.0.0:0', key: '' });
     await expect(open).rejects.toThrow('can be reached from elsewhere');
+  });
+
+  test('a file without a key in it is no leave to do without one', async () => {
+    const open = builtServer(newState(), { flags: ['--api-key-file', '/dev/null'] });
+    await expect(open).rejects.toThrow('there is no API key in /dev/null');
+  });
+
+  test('takes rates of cost, and several names at once, as a variable has to give them', async () => {
+    const cost = ['--cost-cpu-hour', '0.2', '--cost-memory-gb-hour', '0', '--cost-egress-gb', '3'];
+    const server = await builtServer(newState(), {
+      flags: [...cost, '--allow-host', 'a.example, b.example'],
+    });
+    started.push(server);
+    const asked = { method: 'GET', path: '/info', headers: { host: 'b.example' } };
+    const answer = await send({ url: server.url, key: KEY, close: async () => undefined }, asked);
+    expect(JSON.parse(answer.text)).toMatchObject({
+      costCpuPerHour: 0.2,
+      costMemGbPerHour: 0,
+      costEgressPerGb: 3,
+    });
   });
 
   test('two do not share a state', async () => {
@@ -154,6 +175,19 @@ describe('the command line against it', () => {
     expect(await sbx('exec', 'box', '--', 'true')).toMatchObject({ exit: 125 });
   });
 
+  test('a command that the server ends by stopping is no success and no signal of its own', async () => {
+    const server = await start(newState());
+    const sbx = clientOf(server.url, newFolder('client'));
+    await sbx('create', 'box');
+    const running = sbx('exec', 'box', '--', 'sh', '-c', 'touch begun; exec sleep 1000');
+    await expect.poll(async () => (await sbx('files', 'stat', 'box', 'begun')).exit).toBe(0);
+    server.kill('SIGTERM');
+    expect(await running).toMatchObject({
+      exit: 125,
+      stderr: expect.stringContaining('the server is stopping'),
+    });
+  });
+
   test('says what is wrong when the server is gone or refuses the key', async () => {
     const server = await start(newState());
     const sbx = clientOf(server.url, newFolder('client'));
@@ -173,6 +207,16 @@ describe('the command line against it', () => {
     expect(await other('ls', '--backend', 'wrong')).toMatchObject({
       exit: 4,
       stderr: expect.stringContaining('refuses the API key'),
+    });
+    await other('config', 'set', 'backends.wrong.url', server.url.replace('//', '//me:secret@'));
+    expect(await other('ls', '--backend', 'wrong')).toMatchObject({
+      exit: 2,
+      stderr: expect.not.stringContaining('secret'),
+    });
+    await other('config', 'set', 'backends.wrong.url', server.url.replace('http', 'https'));
+    expect(await other('ls', '--backend', 'wrong')).toMatchObject({
+      exit: 6,
+      stderr: expect.stringMatching(/^error: [^\n]*: it speaks no TLS there\nhint: .*\n$/),
     });
     server.kill('SIGKILL');
     await server.ended;

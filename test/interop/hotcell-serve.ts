@@ -1,13 +1,13 @@
-/** Starts `sbx serve` in this process, over the local backend, as the suite asks for it. */
+/** Starts `sbx serve` in this process, over one backend, as the suite asks for it. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Backend } from '../../src/lib/backend/contract.ts';
 import { openLocalBackend } from '../../src/lib/backends/local/index.ts';
-import { egressSettings } from '../../src/lib/server/egress/settings.ts';
+import { type EgressAsked, egressSettings } from '../../src/lib/server/egress/settings.ts';
 import { serve } from '../../src/lib/server/serve.ts';
 import type { ServeSettings } from '../../src/lib/server/settings.ts';
-import { testSettings } from '../conformance/serving.ts';
+import { type Served, testSettings } from '../conformance/serving.ts';
 import type { HotcellServer, Settings } from './hotcell/server.ts';
 
 const ofSandbox = [
@@ -43,12 +43,21 @@ export async function whyUnavailable(): Promise<string | undefined> {
   return checks.find(({ status }) => status === 'failed')?.detail;
 }
 
-/** Serves until `close`; what it made stays only in a folder that was named. */
-export async function startServe(settings: Settings): Promise<HotcellServer> {
+/** Serves the local backend until `close`; what it made stays only in a folder that was named. */
+export const startServe = (settings: Settings) => serving({ open: local }, settings);
+
+/** What is served, and how its sandboxes get out. */
+export interface ServedWithGateway extends Served {
+  /** Where its sandboxes reach the gateway. */
+  readonly gateway?: Pick<EgressAsked, 'advertise' | 'network'>;
+}
+
+/** Serves any backend. */
+export async function serving(served: ServedWithGateway, settings: Settings): Promise<HotcellServer> {
   const state = settings.folder ?? (await mkdtemp(join(tmpdir(), 'sbx-serve-')));
-  const backend = local(state);
+  const backend = served.open(state);
   const server = await serve({
-    settings: settingsOf(settings),
+    settings: settingsOf(settings, served, backend),
     backends: { get: async () => backend, having: () => [] },
     folder: join(state, 'serve'),
     now: () => new Date(),
@@ -69,11 +78,18 @@ function keyOf({ key }: Settings): string | undefined {
   return key === '' ? undefined : (key ?? testSettings.apiKey);
 }
 
-function settingsOf(settings: Settings): ServeSettings {
+function settingsOf(
+  settings: Settings,
+  { image, gateway }: ServedWithGateway,
+  { name }: Backend,
+): ServeSettings {
   const { host = '127.0.0.1', allowedHosts = [], maxBodyBytes = testSettings.bodyLimit } = settings;
   return {
     ...testSettings,
     listen: { host, port: 0 },
+    driver: name,
+    drivers: [name],
+    image,
     apiKey: keyOf(settings),
     allowedHosts,
     bodyLimit: maxBodyBytes,
@@ -86,6 +102,7 @@ function settingsOf(settings: Settings): ServeSettings {
     memoryBudgetMb: settings.memoryBudgetMb ?? 0,
     egress: egressSettings({
       listen: { host: '127.0.0.1', port: 0 },
+      ...gateway,
       enforce: settings.egressEnforce ?? false,
       allow: [],
       spendCapUsd: settings.egressSpendCapUsd ?? 0,

@@ -31,7 +31,7 @@ beforeAll(() => {
 
 test('it holds the program, its licence and its documents, and nothing else', () => {
   const wanted =
-    /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|oclif\.manifest\.json|bin\/run\.js|dist\/.*\.js|dist\/completion\.json|dist\/dashboard\/[\w-]+\.(html|css|svg|mjs|txt)|docs\/.*\.md|completions\/[^/]+)$/;
+    /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|oclif\.manifest\.json|bin\/run\.js|dist\/.*\.js|dist\/completion\.json|dist\/dashboard\/[\w-]+\.(html|css|svg|mjs|txt)|docs\/.*\.md|docs\/systemd\/sbx\.(service|socket)|completions\/[^/]+)$/;
   expect(paths.filter((path) => !wanted.test(path))).toEqual([]);
   for (const path of ['README.md', 'LICENSE', 'CHANGELOG.md', 'docs/architecture.md', 'docs/security.md'])
     expect(paths).toContain(path);

@@ -26,15 +26,16 @@ export interface BuiltServerOptions {
   /** Default: a free port of loopback. */
   readonly listen?: string;
   readonly key?: string;
+  readonly flags?: readonly string[];
 }
 
 /** Starts it. @param state its state folder. */
 export async function builtServer(
   state: string,
-  { listen = '127.0.0.1:0', key = KEY }: BuiltServerOptions = {},
+  { listen = '127.0.0.1:0', key = KEY, flags = [] }: BuiltServerOptions = {},
 ): Promise<BuiltServer> {
   const anywhere = ['--preview-listen', '127.0.0.1:0', '--egress-listen', '127.0.0.1:0'];
-  const words = ['serve', '--listen', listen, ...anywhere];
+  const words = ['serve', '--listen', listen, ...anywhere, ...flags];
   const child = spawn(process.execPath, [bin, ...words], {
     env: { ...process.env, SBX_STATE_DIR: state, SBX_CONFIG_DIR: `${state}/config`, SBX_API_KEY: key },
     stdio: ['ignore', 'ignore', 'pipe'],

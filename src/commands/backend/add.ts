@@ -7,7 +7,7 @@ import { settingsOf, withBackend } from '../../lib/ops/backends.ts';
 export default class BackendAdd extends SbxCommand<typeof BackendAdd> {
   static summary = 'add a backend to the configuration';
   static description =
-    'Secrets are never stored: name the environment variable that has one. See what a type can do with `sbx capabilities`.\n\nOptions of docker: host, context, cert-path, image, and show=all, with which containers that sbx did not make are sandboxes, too.';
+    'Secrets are never stored: name the environment variable that has one. See what a type can do with `sbx capabilities`.\n\nOptions of docker: host, context, cert-path, image, and show=all, with which containers that sbx did not make are sandboxes, too. Options of daemon: url, and ca, a file with the certificate of the server or its authority.';
   static args = { name: Args.string({ required: true, completes: 'none', description: 'what to call it' }) };
   static flags = {
     type: Flags.string({
@@ -28,6 +28,11 @@ export default class BackendAdd extends SbxCommand<typeof BackendAdd> {
       summary: 'an option whose value is in an environment variable',
       helpValue: '<option>=<variable>',
     }),
+    url: Flags.string({
+      completes: 'none',
+      summary: 'address of a server; short for --set url=',
+      helpValue: '<url>',
+    }),
     'token-env': Flags.string({
       completes: 'local-variable',
       summary: "the environment variable that holds the type's secret",
@@ -38,14 +43,15 @@ export default class BackendAdd extends SbxCommand<typeof BackendAdd> {
   static examples = [
     '<%= config.bin %> backend add lab --type docker --use',
     '<%= config.bin %> backend add far --type docker --set host=ssh://user@host --set show=all',
-    '<%= config.bin %> backend add prod --type daemon --set url=https://sandboxes.example.com --token-env PROD_TOKEN',
+    '<%= config.bin %> backend add prod --type daemon --url https://sandboxes.example.com --token-env PROD_TOKEN',
   ];
 
   async run(): Promise<undefined> {
     const { name } = this.args;
-    const { type, set = [], 'set-env': setEnv = [], 'token-env': tokenEnv, use } = this.flags;
+    const { type, url, set = [], 'set-env': setEnv = [], 'token-env': tokenEnv, use } = this.flags;
+    const given = url === undefined ? set : [...set, `url=${url}`];
     const backends = await this.context.backends();
-    const settings = settingsOf({ name, type, set, setEnv, tokenEnv, use }, backends.types());
+    const settings = settingsOf({ name, type, set: given, setEnv, tokenEnv, use }, backends.types());
     await changeConfig(this.context, (config) => withBackend(config, name, settings, use));
     await this.printOne(
       { name, ...settings, default: use || undefined },

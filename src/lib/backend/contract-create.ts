@@ -23,6 +23,8 @@ export interface CreateSpec {
   readonly network?: NetworkMode | undefined;
   /** A network that the backend knows by this name, instead of `network`. */
   readonly networkName?: string | undefined;
+  /** Like `networkName`, but `create` fails unless that network leads nowhere but to its neighbours. */
+  readonly closedNetwork?: string | undefined;
   readonly workdir?: string | undefined;
   readonly user?: string | undefined;
   readonly isolation?: 'namespaces' | 'none' | undefined;

@@ -96,6 +96,7 @@ export function checkCreateSpec(spec: CreateSpec): CreateSpec {
   for (const { source, target } of spec.volumes ?? []) checkVolume(source, target);
   for (const [what, name] of [
     ['network', spec.networkName],
+    ['network', spec.closedNetwork],
     ['runtime', spec.runtime],
   ] as const) {
     if (name !== undefined && !WORD.test(name)) throw usage(`the ${what} ${quote(name)} is not allowed`);

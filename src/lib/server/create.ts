@@ -8,7 +8,7 @@ import type { Progress } from '../ops/progress.ts';
 import { parseRepo, type RepoSource } from '../ops/repo.ts';
 import { randomHex } from '../util/random-id.ts';
 import type { Base } from './daemon.ts';
-import type { Egress } from './egress/egress.ts';
+import type { Egress, Enclosure } from './egress/egress.ts';
 import { parsePolicy } from './egress/policy.ts';
 import { labelled, OWNER_LABEL } from './fleet.ts';
 import { HttpRefusal } from './http/refusal.ts';
@@ -57,9 +57,9 @@ export async function create(
   const name = body.name ?? id;
   const image = imageOf(backend, body, daemon);
   const labels = body.labels ?? {};
-  const granted = egress.grant(id, policyOf(body, now()), backend);
+  const network = networkOf(body, egress.enclosure(backend));
+  const granted = egress.grant(id, policyOf(body, now()), { backend, network: network.network });
   const env = { ...body.env, ...granted?.env };
-  const network = networkOf(body, egress.encloses(backend));
   const { spec, given } = wanted(body, { id, name, image, labels, env, limits, network });
   const repo = repoOf(body);
   using _ = daemon.capacity.promise(limits.memoryMb);
@@ -123,7 +123,7 @@ export async function remake(daemon: Base, record: SandboxRecord, call: Call): P
   const body = requests(daemon.db).get(id, REQUEST) ?? {};
   const backend = await daemon.backend(record.driver);
   const image = record.image === NO_IMAGE ? undefined : record.image;
-  const network = networkOf(body, daemon.egress.encloses(backend));
+  const network = networkOf(body, daemon.egress.enclosure(backend));
   const { spec, given } = wanted(body, { id, name, image, labels, env, limits, network });
   const left = await labelled(backend, id, name, call);
   if (left !== undefined) await backend.destroy(left.id, { force: true }, call);
@@ -138,7 +138,7 @@ export async function remake(daemon: Base, record: SandboxRecord, call: Call): P
 
 /** Where there are no images, the name of none is as good as saying nothing. */
 function imageOf({ manifest }: Backend, body: CreateBody, { settings }: Base): string | undefined {
-  if (manifest.createOptions.includes('image')) return body.image ?? settings.image;
+  if (manifest.createOptions.includes('image')) return body.image || settings.image;
   return body.image === NO_IMAGE ? undefined : body.image;
 }
 
@@ -171,7 +171,7 @@ interface Decided {
   readonly labels: Readonly<Record<string, string>>;
   readonly env: Readonly<Record<string, string>>;
   readonly limits: RecordLimits;
-  readonly network: CreateSpec['network'];
+  readonly network: Enclosure;
 }
 
 /** The contract's words for it, and which of them the client gave, by its own words. */
@@ -193,7 +193,7 @@ function wanted(
     },
     workdir,
     user,
-    network,
+    ...network,
     ...(command === undefined ? {} : { command: checkArgv(command) }),
   };
   checkCreateSpec(spec);
@@ -204,7 +204,7 @@ function wanted(
     ['limits.pids', 'pidsLimit', pidsLimit],
     ['workdir', 'workdir', body.workdir],
     ['user', 'user', user],
-    ['network', 'network', network],
+    ['network', 'network', network.network],
     ['command', 'command', command],
   ];
   const given = options.flatMap(([option, as, value]) => (value === undefined ? [] : [{ option, as }]));
@@ -217,10 +217,11 @@ function policyOf({ egress }: CreateBody, now: Date): EgressPolicy | undefined {
   return typeof egress === 'object' && egress !== null ? parsePolicy(egress, now) : undefined;
 }
 
-/** A sandbox that must not go around the gateway has nothing but its loopback, where the gateway is. */
-function networkOf({ network }: CreateBody, isEnclosed: boolean): CreateSpec['network'] {
-  if (!isEnclosed) return network as CreateSpec['network'];
-  if (network === undefined || network === 'none') return 'none';
+/** A sandbox that must not go around the gateway may have no network at all, but none of its own choice. */
+function networkOf({ network }: CreateBody, enclosure: Enclosure | undefined): Enclosure {
+  const asked = network as CreateSpec['network'];
+  if (enclosure === undefined || asked === 'none') return { network: asked };
+  if (asked === undefined) return enclosure;
   throw new HttpRefusal(400, 'network must be none here: all traffic goes through the egress gateway');
 }
 

@@ -63,7 +63,7 @@ export interface Fleet {
 }
 
 /** The label on everything that a server makes; its value is the id. */
-export const OWNER_LABEL = 'sbx.serve';
+export const OWNER_LABEL = 'sbx-serve';
 const STOP_GRACE_MS = 10_000;
 
 export function openFleet(options: FleetOptions): Fleet {

@@ -54,6 +54,7 @@ const SLEEP_LOOK_MS = 1000;
 export async function serve(options: ServeOptions): Promise<Serving> {
   const settings = checkSettings(options.settings);
   const { folder, notice, log } = options;
+  const server = listener(settings);
   const lock = await tryLock(join(folder, 'lock'), { purpose: 'sbx serve' });
   if (lock === undefined) {
     throw new SbxError('conflict', `another sbx serve uses ${folder}`, {
@@ -74,29 +75,32 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     const base = await openDaemon(db, options, { traces, onHandled, stopping: signal });
     const { fleet, egress, meter, rows, having } = base;
     opened = egress;
+    // Refuses to start where no sandbox could be made.
+    egress.enclosure(await base.backend(settings.driver));
     await fleet.findAgain({ signal });
     const exposed = exposedPorts(db);
     base.onFresh.add(exposed.clear);
     previews = await openPreviews({ settings, fleet, exposed, having, stopping: signal, notice });
     const daemon: Daemon = { ...base, exposed, previews };
+    await listen(server, options.handle ?? settings.listen, '--listen');
+    // From here to the handlers nothing is waited for: nobody is answered before this is known to be safe.
+    const heard = options.handle === undefined ? settings : checkSettings(handedOver(settings, server));
     const dispatch = dispatcher({
-      settings,
+      settings: heard,
       routes: routesOf(daemon),
       upgrades: upgradesOf(daemon),
       isKnown: (ref) => rows.find(ref) !== undefined,
       stopping: signal,
       onHandled,
     });
-    const server = listener(settings);
     server.on('request', dispatch.request);
     server.on('upgrade', dispatch.upgrade);
-    await listen(server, options.handle ?? settings.listen, '--listen');
     const loops = [
       loop('pause idle sandboxes', SLEEP_LOOK_MS, () => fleet.sleepIdle({ signal }), notice),
       loop('measure what sandboxes use', ROUND_MS, () => meter.round({ signal }), notice),
     ];
     return {
-      url: urlOf(server, settings),
+      url: urlOf(server, heard),
       async close() {
         stopping.abort(new SbxError('interrupted', 'the server is stopping'));
         await Promise.all(loops.map((each) => each.stop()));
@@ -109,6 +113,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       },
     };
   } catch (error) {
+    server.close();
     await previews?.close();
     await opened?.close();
     lock.release();
@@ -117,7 +122,26 @@ export async function serve(options: ServeOptions): Promise<Serving> {
 }
 
 function listener({ tls }: ServeSettings): Server {
-  return tls === undefined ? createServer(LIMITS) : createTlsServer({ ...LIMITS, ...tls });
+  if (tls === undefined) return createServer(LIMITS);
+  try {
+    return createTlsServer({ ...LIMITS, ...tls });
+  } catch (cause) {
+    throw new SbxError('usage', `the certificate and its key cannot be used: ${(cause as Error).message}`, {
+      hint: 'both are PEM, and belong together: --tls-cert CHAIN --tls-key KEY',
+      cause,
+    });
+  }
+}
+
+/** With the address of a socket that was handed over, which is whatever its owner chose. @throws SbxError `usage` */
+function handedOver(settings: ServeSettings, server: Server): ServeSettings {
+  const address = server.address();
+  if (address === null || typeof address === 'string') {
+    throw new SbxError('usage', 'the socket that was handed over is none of TCP', {
+      hint: 'ListenStream=127.0.0.1:4750',
+    });
+  }
+  return { ...settings, listen: { host: address.address, port: address.port } };
 }
 
 function urlOf(server: Server, { tls, listen }: ServeSettings): string {

@@ -57,7 +57,7 @@ debian() {
   debootstrap --variant=minbase bookworm "$1" "${mirror:-http://deb.debian.org/debian}"
   pack debian
   cp /etc/resolv.conf "$1/etc/resolv.conf"
-  DEBIAN_FRONTEND=noninteractive chroot "$1" apt-get -qy install --no-install-recommends dtach python3-minimal
+  DEBIAN_FRONTEND=noninteractive chroot "$1" apt-get -qy install --no-install-recommends dtach python3
 }
 
 # make NAME MAKER

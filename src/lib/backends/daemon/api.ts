@@ -1,10 +1,10 @@
 /** Requests to a server of the hotcell API: addresses, the key, JSON, and its failures as ours. */
 import { readFile } from 'node:fs/promises';
-import { connect as connectTcp } from 'node:net';
+import { connect as connectTcp, isIP } from 'node:net';
 import type { Duplex, Readable } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
 import type { Call } from '../../backend/contract.ts';
-import { ERROR_TABLE, type ErrorCode, SbxError } from '../../errors.ts';
+import { ERROR_TABLE, type ErrorCode, hasErrno, SbxError } from '../../errors.ts';
 import { type HttpAnswer, type HttpClient, type HttpRequest, httpClient } from '../../transport/http.ts';
 
 export interface ApiRequest {
@@ -48,6 +48,16 @@ export function openApi(backend: string, settings: Readonly<Record<string, strin
       hint: `sbx config set backends.${backend}.url https://…`,
     });
   }
+  if (base.username !== '' || base.password !== '') {
+    throw new SbxError(
+      'usage',
+      `backend '${backend}': its address holds a name or password, which are not sent`,
+      {
+        backend,
+        hint: `name the variable with the API key: sbx config set backends.${backend}.token '{"env":"SBX_API_KEY"}'`,
+      },
+    );
+  }
   const prefix = base.pathname.replace(/\/+$/, '');
   const key: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
   let opened: Promise<HttpClient> | undefined;
@@ -66,18 +76,14 @@ export function openApi(backend: string, settings: Readonly<Record<string, strin
   const unreachable = (cause: unknown) =>
     cause instanceof SbxError
       ? cause
-      : new SbxError(
-          'unreachable',
-          `cannot reach the server at ${base.origin}: ${(cause as Error).message}`,
-          {
-            backend,
-            hint: `see whether it runs: sbx backend check ${backend}`,
-            cause,
-          },
-        );
+      : new SbxError('unreachable', `cannot reach the server at ${base.origin}: ${reasonOf(cause)}`, {
+          backend,
+          hint: `see whether it runs: sbx backend check ${backend}`,
+          cause,
+        });
   const judged = async (answer: HttpAnswer): Promise<HttpAnswer> => {
     if (answer.status < 400) return answer;
-    throw refused(answer.status, await text(answer.body).catch(() => ''), backend, base.origin);
+    throw refused(answer.status, await text(answer.body).catch(() => ''), api, token !== undefined);
   };
   const api: Api = {
     backend,
@@ -117,12 +123,20 @@ export function openApi(backend: string, settings: Readonly<Record<string, strin
   return api;
 }
 
+/** What came is no TLS; OpenSSL says so in words for those who wrote it. */
+const NOT_TLS = ['EPROTO', 'ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG'] as const;
+
+function reasonOf(cause: unknown): string {
+  return hasErrno(cause, ...NOT_TLS) ? 'it speaks no TLS there' : (cause as Error).message;
+}
+
 async function connector(base: URL, ca: string | undefined): Promise<() => Duplex> {
   const host = base.hostname.replace(/^\[|\]$/g, '');
   const port = base.port === '' ? (PORTS[base.protocol] ?? 80) : Number(base.port);
   if (base.protocol === 'http:') return () => connectTcp({ host, port, allowHalfOpen: true, noDelay: true });
   const authority = ca === undefined ? {} : { ca: await readFile(ca) };
-  return () => connectTls({ host, port, servername: host, ...authority });
+  const name = isIP(host) === 0 ? { servername: host } : {};
+  return () => connectTls({ host, port, ...name, ...authority });
 }
 
 const CODES: Readonly<Record<number, ErrorCode>> = {
@@ -138,17 +152,23 @@ const CODES: Readonly<Record<number, ErrorCode>> = {
 };
 
 /** The failure that an answer of the server stands for. What it says is the server's, and is shown as text only. */
-function refused(status: number, body: string, backend: string, origin: string): SbxError {
+function refused(
+  status: number,
+  body: string,
+  { backend, url: origin }: Pick<Api, 'backend' | 'url'>,
+  hasKey: boolean,
+): SbxError {
   const { error, code, hint } = failure(body);
   if (status === 401) {
     return new SbxError('auth', `the server at ${origin} refuses the API key`, {
       backend,
-      hint: `export it, and name the variable: sbx config set backends.${backend}.token '{"env":"SBX_API_KEY"}'`,
+      hint: hasKey
+        ? `the variable that holds it has another one: sbx config get backends.${backend}.token`
+        : `export it, and name the variable: sbx config set backends.${backend}.token '{"env":"SBX_API_KEY"}'`,
     });
   }
-  const known = code !== undefined && Object.hasOwn(ERROR_TABLE, code) ? (code as ErrorCode) : undefined;
   return new SbxError(
-    known === undefined || known === 'bug' ? (CODES[status] ?? 'failed') : known,
+    codeOf(code) ?? CODES[status] ?? 'failed',
     error ?? `the server at ${origin} answered with status ${status}`,
     { backend, hint },
   );
@@ -180,8 +200,13 @@ export function failure(body: string): {
 /** The failure that a server's last message stands for. */
 export function toldFailure(message: object, backend: string): SbxError {
   const { error = 'the server gave no reason', code, hint } = failure(JSON.stringify(message));
-  const known = code !== undefined && Object.hasOwn(ERROR_TABLE, code) && code !== 'bug';
-  return new SbxError(known ? (code as ErrorCode) : 'failed', error, { backend, hint });
+  return new SbxError(codeOf(code) ?? 'failed', error, { backend, hint });
+}
+
+/** What a code of the server's is for us: not our bug, and when it is stopping nobody interrupted us. */
+function codeOf(code: string | undefined): ErrorCode | undefined {
+  if (code === undefined || code === 'bug' || !Object.hasOwn(ERROR_TABLE, code)) return undefined;
+  return code === 'interrupted' ? 'unreachable' : (code as ErrorCode);
 }
 
 async function text(body: Readable): Promise<string> {

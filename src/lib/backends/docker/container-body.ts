@@ -48,7 +48,7 @@ export function containerBody({ spec, source, facts, id, pipes, waits }: BodyOpt
       ...(limits.memory === undefined ? {} : { Memory: limits.memory, MemorySwap: limits.memory }),
       ...(limits.pids === undefined ? {} : { PidsLimit: limits.pids }),
       ...(spec.runtime === undefined ? {} : { Runtime: spec.runtime }),
-      NetworkMode: spec.networkName ?? networkMode(spec.network),
+      NetworkMode: spec.closedNetwork ?? spec.networkName ?? networkMode(spec.network),
       // On this machine only, at a port that the engine picks.
       PortBindings: Object.fromEntries(
         ports.map((port) => [`${port}/tcp`, [{ HostIp: '127.0.0.1', HostPort: '' }]]),

@@ -1,6 +1,7 @@
 /** What of a `create` the engine would take and then ignore, or only notice later; and what to do about its own refusals. */
 import type { Call, CreateSpec, Sandbox } from '../../backend/contract.ts';
 import { SbxError } from '../../errors.ts';
+import { type Engine, segment } from './engine.ts';
 
 /** Engines drop ports of a container that has no network of its own. */
 export function refuseUnpublishable({ ports = [], network }: CreateSpec, backend: string): void {
@@ -10,6 +11,22 @@ export function refuseUnpublishable({ ports = [], network }: CreateSpec, backend
   throw new SbxError('usage', `--port ${port} publishes nothing with --network ${network}: ${why}`, {
     backend,
     hint: `leave --port out; to reach one from here: sbx forward NAME ${port}`,
+  });
+}
+
+/** A network that shall keep sandboxes in must have been made to. */
+export async function refuseOpenNetwork(
+  engine: Engine,
+  { closedNetwork: name }: CreateSpec,
+  call: Call,
+): Promise<void> {
+  if (name === undefined) return;
+  const path = `/networks/${segment(name)}`;
+  const network = await engine.json({ method: 'GET', path, what: `look at network '${name}'` }, call);
+  if ((network as { readonly Internal?: boolean }).Internal === true) return;
+  throw new SbxError('usage', `network '${name}' has a way out`, {
+    backend: engine.backend,
+    hint: 'make one that has none: docker network create --internal NAME',
   });
 }
 

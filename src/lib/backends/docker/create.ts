@@ -6,7 +6,7 @@ import { randomHex } from '../../util/random-id.ts';
 import type { Inspected, Mount } from './api.ts';
 import { type Box, boxOf, type Docker } from './box.ts';
 import { containerBody } from './container-body.ts';
-import { refuseUnknownUser, refuseUnpublishable, withHint } from './create-refusals.ts';
+import { refuseOpenNetwork, refuseUnknownUser, refuseUnpublishable, withHint } from './create-refusals.ts';
 import { removeContainer } from './destroy.ts';
 import { segment } from './engine.ts';
 import { type Facts, OWN_PREFIX } from './facts.ts';
@@ -34,6 +34,7 @@ export async function create(
   refuseOddName(docker, spec.name);
   refuseOwnLabels(docker, spec.labels);
   refuseUnpublishable(spec, docker.name);
+  await refuseOpenNetwork(docker.engine, spec, call);
   const source = await sourceOf(docker, spec, call);
   return makeNamed(docker, spec, source, call, furnish);
 }

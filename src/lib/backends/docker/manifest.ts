@@ -33,6 +33,7 @@ export const manifest: Manifest = {
     'limits.pids',
     'network',
     'networkName',
+    'closedNetwork',
     'workdir',
     'user',
     'ttl',

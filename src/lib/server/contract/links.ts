@@ -165,7 +165,8 @@ async function follow(
       copy(running.stdout, LINK_OUTPUT),
       copy(running.stderr, LINK_ERRORS),
     ]);
-    link.send({ exit });
+    // A command that the server ended did not end by itself.
+    link.send(stopping.aborted ? failureOf(stopping.reason).body : { exit });
   } catch (error) {
     link.send(failureOf(error).body);
   } finally {

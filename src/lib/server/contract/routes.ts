@@ -1,5 +1,4 @@
 /** The contract over HTTP, for clients of ours: values, lists, and bodies that are streams of bytes. */
-import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import Type from 'typebox';
@@ -68,9 +67,9 @@ export function contractRoutes(daemon: Daemon): Route[] {
       async handle(exchange) {
         const operation = find(LISTS, exchange);
         using use = await hold(operation, exchange);
-        const { response, signal } = exchange;
+        const { signal } = exchange;
         const items = operation.run(use.sandbox, exchange.body as never, { signal }, daemon.having);
-        await lines(response, items);
+        await lines(exchange, items);
       },
     }),
     route({
@@ -170,7 +169,10 @@ function wholeBody(request: Readable): Readable {
   return Readable.from(request, { objectMode: false });
 }
 
-async function lines(response: ServerResponse, items: AsyncIterable<unknown>): Promise<void> {
+async function lines(
+  { response, signal }: Pick<Exchange, 'response' | 'signal'>,
+  items: AsyncIterable<unknown>,
+): Promise<void> {
   response.writeHead(200, { 'Content-Type': 'application/x-ndjson', 'X-Content-Type-Options': 'nosniff' });
   response.flushHeaders();
   const source = async function* () {
@@ -178,7 +180,7 @@ async function lines(response: ServerResponse, items: AsyncIterable<unknown>): P
       for await (const item of items) yield `${JSON.stringify({ item })}\n`;
       yield '{"end":true}\n';
     } catch (error) {
-      yield `${JSON.stringify(failureOf(error).body)}\n`;
+      yield `${JSON.stringify(failureOf(signal.aborted ? signal.reason : error).body)}\n`;
     }
   };
   await pipeline(source, response);

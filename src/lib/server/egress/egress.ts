@@ -1,7 +1,9 @@
 /** The egress gateway of a server: puts it together, starts it, and says how sandboxes get to it. */
-import type { Backend, EgressPolicy, ProviderAccess } from '../../backend/contract.ts';
+import type { Backend, CreateSpec, EgressPolicy, ProviderAccess } from '../../backend/contract.ts';
+import { SbxError } from '../../errors.ts';
 import type { Handled } from '../http/dispatch.ts';
 import { listen } from '../http/listen.ts';
+import { isLoopback } from '../settings.ts';
 import type { Database } from '../store/database.ts';
 import type { SandboxRows } from '../store/sandboxes.ts';
 import { openForward } from './forward.ts';
@@ -28,6 +30,15 @@ export interface EgressOptions {
   readonly lookUp?: LookUp | undefined;
 }
 
+/** A network with nothing in reach but the gateway. */
+export type Enclosure = Pick<CreateSpec, 'network' | 'closedNetwork'>;
+
+/** Where a sandbox is made, and in which network if one is chosen. */
+export interface Place {
+  readonly backend: Pick<Backend, 'manifest' | 'name'>;
+  readonly network: CreateSpec['network'];
+}
+
 /** What a new sandbox gets. */
 export interface Granted {
   readonly token: EgressToken;
@@ -39,10 +50,16 @@ export interface Egress {
   readonly port: number;
   /** The providers as sandboxes of this backend reach them. */
   access(backend: Pick<Backend, 'manifest'>): ProviderAccess[];
-  /** A token and its variables for a sandbox that is being made. Undefined: it asks for none, and needs none. */
-  grant(id: string, asked: EgressPolicy | undefined, backend: Pick<Backend, 'manifest'>): Granted | undefined;
-  /** Whether sandboxes of this backend have no way out but the gateway. */
-  encloses(backend: Pick<Backend, 'manifest'>): boolean;
+  /**
+   * A token and its variables for a sandbox that is being made. Undefined: it asks for none, and needs none.
+   * @throws SbxError `usage` when it could not reach the gateway
+   */
+  grant(id: string, asked: EgressPolicy | undefined, place: Place): Granted | undefined;
+  /**
+   * The network of new sandboxes that have no way out but the gateway; undefined where they may have others.
+   * @throws SbxError `usage` when this backend's could not be kept from going around it
+   */
+  enclosure(backend: Pick<Backend, 'manifest' | 'name'>): Enclosure | undefined;
   /** Brings the gateway to a sandbox that runs and has a token. */
   reach(id: string, find: FindSandbox): Promise<void>;
   /** After it was stopped, started anew or removed. */
@@ -53,7 +70,7 @@ export interface Egress {
 /** Starts to listen. @throws SbxError `conflict` when the address is taken */
 export async function openEgress(options: EgressOptions): Promise<Egress> {
   const { settings, bodyLimit, db, rows, now, notice, onHandled, stopping, lookUp } = options;
-  const { providers, prices, enforce, allow, advertise } = settings;
+  const { providers, prices, enforce, network, allow, advertise } = settings;
   const tokens = egressTokens(db);
   const gate = openGate({ rows, tokens, prices, now });
   const { server, take, idle } = createGateway({
@@ -74,8 +91,18 @@ export async function openEgress(options: EgressOptions): Promise<Egress> {
     tokens,
     port,
     access: (backend) => accessTo(providers, address(backend)),
-    grant(id, asked, backend) {
+    grant(id, asked, { backend, network }) {
       if (asked === undefined && !enforce) return undefined;
+      const { host } = address(backend);
+      if (!listens(backend) && network !== 'host' && isLoopback(host)) {
+        throw new SbxError(
+          'usage',
+          `sandboxes of '${backend.name}' cannot reach the egress gateway at ${host}`,
+          {
+            hint: 'sbx serve --egress-listen ADDRESS:4752, or --egress-advertise ADDRESS, with that of the bridge that they are on',
+          },
+        );
+      }
       const token = newToken(id);
       const access = asked === undefined ? [] : accessTo(providers, address(backend));
       const proxy = enforce ? proxyVariables(address(backend), token) : {};
@@ -84,7 +111,15 @@ export async function openEgress(options: EgressOptions): Promise<Egress> {
         env: { ...providerVariables(access, token), ...proxy },
       };
     },
-    encloses: (backend) => enforce && listens(backend) && backend.manifest.createOptions.includes('network'),
+    enclosure(backend) {
+      if (!enforce) return undefined;
+      const { createOptions } = backend.manifest;
+      if (listens(backend) && createOptions.includes('network')) return { network: 'none' };
+      if (network !== undefined && createOptions.includes('closedNetwork')) return { closedNetwork: network };
+      throw new SbxError('usage', `sandboxes of '${backend.name}' could go around the egress gateway`, {
+        hint: 'docker network create --internal NAME; sbx serve --egress-enforce --egress-network NAME …',
+      });
+    },
     async reach(id, find) {
       if (tokens.list(id).length > 0) await within.open(id, find);
     },

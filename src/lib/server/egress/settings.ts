@@ -12,6 +12,8 @@ export interface EgressSettings {
   readonly prices: Prices;
   /** Whether all traffic of sandboxes must go through it. */
   readonly enforce: boolean;
+  /** A network without a way out, for sandboxes of backends that cannot bring the gateway to their loopback. */
+  readonly network: string | undefined;
   /** Where its proxy goes to. */
   readonly allow: AllowedHosts;
   /** Most that a sandbox may spend of which nothing else was said, in dollars; 0: no end. */
@@ -26,6 +28,7 @@ export interface EgressAsked {
   readonly providers?: string | undefined;
   readonly prices?: string | undefined;
   readonly enforce: boolean;
+  readonly network?: string | undefined;
   readonly allow: readonly string[];
   readonly spendCapUsd: number;
   /** Of the server: the keys are in it. */
@@ -36,13 +39,14 @@ const EVERYWHERE = ['0.0.0.0', '::'];
 
 /** @throws SbxError `usage` */
 export function egressSettings(asked: EgressAsked): EgressSettings {
-  const { listen, providers, prices, enforce, allow, spendCapUsd, env } = asked;
+  const { listen, providers, prices, enforce, network, allow, spendCapUsd, env } = asked;
   return {
     listen,
     advertise: asked.advertise ?? (EVERYWHERE.includes(listen.host) ? '127.0.0.1' : listen.host),
     providers: providersFrom(env, providers),
     prices: prices === undefined ? PRICES : parsePrices(prices),
     enforce,
+    network,
     allow: allowedHosts(allow),
     spendCapUsd,
   };

@@ -41,10 +41,10 @@ export function checkHost(
   { listen, allowedHosts }: Pick<ServeSettings, 'listen' | 'allowedHosts'>,
 ): void {
   const { host = '' } = headers;
+  if (!URL.canParse(`http://${host}`)) throw new HttpRefusal(400, 'the Host header is no host');
   const known = [...LOOPBACK_NAMES, listen.host, ...allowedHosts].map((each) => each.toLowerCase());
   if (isLoopback(listen.host) && !known.includes(hostName(host)))
     throw new HttpRefusal(403, 'host not allowed');
-  if (!URL.canParse(`http://${host}`)) throw new HttpRefusal(400, 'the Host header is no host');
 }
 
 /** A browser says which page opens a WebSocket; only our own pages may. @throws HttpRefusal 403 */

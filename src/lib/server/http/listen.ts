@@ -32,7 +32,8 @@ export async function listen(
   try {
     await promise;
   } catch (cause) {
-    if (!hasErrno(cause, 'EADDRINUSE', 'EACCES', 'EADDRNOTAVAIL', 'ENOTFOUND')) throw cause;
+    if (!hasErrno(cause, 'EADDRINUSE', 'EACCES', 'EADDRNOTAVAIL', 'ENOTFOUND', 'EINVAL', 'EBADF'))
+      throw cause;
     const where = 'fd' in address ? `descriptor ${address.fd}` : `${address.host}:${address.port}`;
     throw new SbxError('conflict', `cannot listen on ${where}: ${cause.message}`, {
       hint: `name another address: ${flag} 127.0.0.1:0`,

@@ -63,12 +63,14 @@ export function infoRoutes({ settings, egress, previews, backend }: Daemon): Rou
       answers: {
         200: { description: 'nothing that is secret', body: info },
       },
-      handle({ json }) {
+      async handle({ json }) {
         const { limits, cost } = settings;
+        const { manifest } = await backend(settings.driver);
+        const none = manifest.createOptions.includes('image') ? '' : NO_IMAGE;
         json(200, {
           driver: settings.driver,
           drivers: settings.drivers,
-          defaultImage: settings.image ?? NO_IMAGE,
+          defaultImage: settings.image ?? none,
           proxyPort: previews.port,
           costCpuPerHour: cost.cpuPerHour,
           costMemGbPerHour: cost.memGbPerHour,

@@ -11,6 +11,7 @@ import { call } from '../../../conformance/harness.ts';
 import { testSettings } from '../../../conformance/serving.ts';
 import { type ModelProvider, modelProvider } from '../../../support/model-provider.ts';
 import { requireOrSkip } from '../../../support/require.ts';
+import { ask, type Box, say } from './asking.ts';
 
 const KEY = 'sk-real-0123456789';
 const state = await mkdtemp(join(tmpdir(), 'sbx-egress-'));
@@ -55,40 +56,6 @@ function start(folder: string, asked: Partial<EgressAsked> = {}): Promise<Servin
     notice: (line) => said.push(line),
     log: (line) => said.push(line),
   });
-}
-
-interface Box {
-  readonly id: string;
-  readonly env: Readonly<Record<string, string>>;
-}
-
-async function ask<T>({ url }: Serving, target: string, body?: object): Promise<T> {
-  const [method = '', path = ''] = target.split(' ');
-  const answer = await fetch(`${url}${path}`, {
-    method,
-    headers: { authorization: `Bearer ${testSettings.apiKey}`, 'content-type': 'application/json' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  const said = await answer.text();
-  if (!answer.ok) throw new Error(`${answer.status} ${said}`);
-  return JSON.parse(said) as T;
-}
-
-/** What a command prints. */
-async function say({ url }: Serving, id: string, command: string): Promise<string> {
-  const answer = await fetch(`${url}/sandboxes/${id}/exec`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${testSettings.apiKey}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ command }),
-  });
-  const events = (await answer.text())
-    .split('\n\n')
-    .filter((event) => event !== '')
-    .map((event) => JSON.parse(event.replace(/^data: /, '')) as { type: string; data?: string });
-  return events
-    .filter(({ type }) => type === 'stdout' || type === 'stderr')
-    .map(({ data }) => data)
-    .join('');
 }
 
 /** As a program would that knows only its environment. */

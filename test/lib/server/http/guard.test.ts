@@ -49,7 +49,7 @@ test.each(['127.0.0.1', '127.0.0.1:80', 'localhost', 'LOCALHOST:1', '[::1]:5', '
   },
 );
 
-test.each(['', 'evil.example', 'localhost.evil.example', 'x.box.example', '127.0.0.1.evil.example'])(
+test.each(['evil.example', 'localhost.evil.example', 'x.box.example', '127.0.0.1.evil.example'])(
   'the host %j may not',
   (host) => {
     expect(() => checkHost(request({ host }), loopback)).toThrow(
@@ -61,7 +61,8 @@ test.each(['', 'evil.example', 'localhost.evil.example', 'x.box.example', '127.0
 const open = { listen: { host: '0.0.0.0', port: 1 }, allowedHosts: [] };
 
 test.each(['', 'a b', 'localhost:99999'])('%j is no host', (host) => {
-  expect(() => checkHost(request({ host }), open)).toThrow(expect.objectContaining({ status: 400 }));
+  for (const settings of [open, loopback])
+    expect(() => checkHost(request({ host }), settings)).toThrow(expect.objectContaining({ status: 400 }));
 });
 
 test('a server that listens to others is called by any name', () => {

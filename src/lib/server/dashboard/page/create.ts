@@ -11,7 +11,7 @@ export async function askToCreate(info: api.Info, done: (id: string) => Promise<
     {},
     ...info.drivers.map((each) => el('option', { value: each, selected: each === info.driver }, each)),
   );
-  const image = el('input', { autocomplete: 'off', placeholder: info.defaultImage });
+  const image = el('input', { autocomplete: 'off', placeholder: info.defaultImage || 'has to be named' });
   const repo = el('input', { autocomplete: 'off', placeholder: 'https://…' });
   const memory = el('input', { type: 'number', min: 0, step: 'any', placeholder: 'default' });
   const cpus = el('input', { type: 'number', min: 0, step: 'any', placeholder: 'default' });

@@ -1,0 +1,22 @@
+import { afterAll } from 'vitest';
+import { dockerWith } from '../conformance/docker-engine.ts';
+import { closedNetwork } from '../support/engines/closed-network.ts';
+import { describeHotcellApi } from './hotcell/index.ts';
+import { besides, serving } from './hotcell-serve.ts';
+
+const image = 'sbx-test/debian-dtach';
+const host = process.env.SBX_TEST_DOCKER;
+const { backend, unavailable } = await dockerWith({ image, pipes: true });
+const closed = host === undefined || unavailable !== undefined ? undefined : await closedNetwork(host);
+afterAll(() => closed?.[Symbol.asyncDispose]());
+const gateway = { advertise: closed?.gateway, network: closed?.name };
+
+describeHotcellApi({
+  name: 'sbx serve over docker',
+  start: (settings) => serving({ open: () => backend, image, gateway }, settings),
+  unavailable,
+  lacks: ['javascript'],
+  strict: true,
+  timeout: 60_000,
+  openapi: { more: besides },
+});
