@@ -8,6 +8,7 @@ import { daemonRows } from './rows/daemon.mjs';
 import { dockerRows } from './rows/docker.mjs';
 import { forwardRows } from './rows/forward.mjs';
 import { listRows } from './rows/list.mjs';
+import { loadRows } from './rows/load.mjs';
 import { memoryRows } from './rows/memory.mjs';
 import { shellRows } from './rows/shell.mjs';
 import { snapshotRows } from './rows/snapshots.mjs';
@@ -31,6 +32,7 @@ const rows = [
   ...forwardRows,
   ...listRows,
   ...memoryRows,
+  ...loadRows,
   ...snapshotRows,
   ...daemonRows,
   ...dockerRows,

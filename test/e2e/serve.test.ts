@@ -1,6 +1,6 @@
 /** `sbx serve` as a process: what it leaves when it is stopped and killed, and the command line against it. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect } from 'vitest';
@@ -141,13 +141,23 @@ describe('the server', () => {
     expect(events).not.toContain('sleep 1000');
   });
 
-  test('logs routes, neither ids nor keys', async () => {
+  test('logs routes, neither ids nor keys nor tokens, and tells none of them in its spans', async () => {
     const server = await start(newState());
     const { id } = await make(server);
+    const wrong = 'a-wrong-key-0123456789';
     await server.ask('GET', `/sandboxes/${id}?key=${KEY}`);
-    await expect.poll(() => server.said()).toContain('"route":"/sandboxes/:id"');
-    expect(server.said()).not.toContain(KEY);
+    await fetch(`${server.url}/sandboxes`, { headers: { 'x-api-key': wrong } });
+    await fetch(`${server.url}/sandboxes/${id}/terminal?key=${KEY}`);
+    const { token } = await json(server.ask('POST', `/sandboxes/${id}/egress-tokens`));
+    await server.ask('POST', `/sandboxes/${id}/expose`, { port: 8000, token: 'of-the-preview' });
+    await server.ask('GET', `/sandboxes/${id}/no-such-route/${token}`);
+    await server.ask('DELETE', `/sandboxes/${id}/egress-tokens/${token}`);
+    await expect.poll(() => server.said()).toContain('"route":"/sandboxes/:id/egress-tokens/:token"');
+    const spans = await (await server.ask('GET', '/traces')).text();
+    for (const secret of [KEY, wrong, String(token), 'of-the-preview'])
+      for (const told of [server.said(), spans]) expect(told).not.toContain(secret);
     expect(server.said()).not.toContain(String(id));
+    expect(readFileSync(`/proc/${server.pid}/cmdline`, 'utf8')).not.toContain(KEY);
   });
 });
 

@@ -77,8 +77,15 @@ export interface Done {
   readonly stderr: string;
 }
 
-/** Runs the built sbx with a state of its own and the backend `prod` at `url`. */
-export function clientOf(url: string, state: string): (...args: readonly string[]) => Promise<Done> {
+/**
+ * Runs the built sbx with a state of its own and the backend `prod` at `url`.
+ * @param settings of the backend besides, such as `ca=FILE`.
+ */
+export function clientOf(
+  url: string,
+  state: string,
+  settings: readonly string[] = [],
+): (...args: readonly string[]) => Promise<Done> {
   const env = { ...process.env, SBX_STATE_DIR: state, SBX_CONFIG_DIR: `${state}/config`, TOKEN: KEY };
   const run = async (...args: readonly string[]): Promise<Done> => {
     const child = spawn(process.execPath, [bin, ...args], {
@@ -101,8 +108,7 @@ export function clientOf(url: string, state: string): (...args: readonly string[
       'prod',
       '--type',
       'daemon',
-      '--set',
-      `url=${url}`,
+      ...[`url=${url}`, ...settings].flatMap((each) => ['--set', each]),
       '--token-env',
       'TOKEN',
       '--use',

@@ -10,7 +10,7 @@ import { tryLock } from '../store/lock.ts';
 import type { Daemon } from './daemon.ts';
 import type { Egress } from './egress/egress.ts';
 import { dispatcher, type Handled } from './http/dispatch.ts';
-import { closed, LIMITS, listen } from './http/listen.ts';
+import { closed, LIMITS, listen, TLS_LIMITS } from './http/listen.ts';
 import { loop } from './loop.ts';
 import { ROUND_MS } from './meter.ts';
 import { openDaemon } from './open-daemon.ts';
@@ -124,7 +124,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
 function listener({ tls }: ServeSettings): Server {
   if (tls === undefined) return createServer(LIMITS);
   try {
-    return createTlsServer({ ...LIMITS, ...tls });
+    return createTlsServer({ ...TLS_LIMITS, ...tls });
   } catch (cause) {
     throw new SbxError('usage', `the certificate and its key cannot be used: ${(cause as Error).message}`, {
       hint: 'both are PEM, and belong together: --tls-cert CHAIN --tls-key KEY',

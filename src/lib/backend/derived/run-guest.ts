@@ -78,6 +78,8 @@ export async function runGuest(
     collect(running.stderr, STDERR_LIMIT),
   ]).catch(async (cause: unknown) => {
     await running.terminate(0);
+    // Its failure says more than that its output broke off.
+    await running.wait();
     throw cause;
   });
   const exit = await running.wait();

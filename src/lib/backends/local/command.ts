@@ -62,6 +62,9 @@ export async function startCommand(spec: ExecSpec, options: CommandOptions): Pro
       detached: true,
       stdio: onlyThese([stdin, stdout, stderr, 'pipe']),
     });
+  } catch (error) {
+    // Some failures, such as E2BIG, are thrown; others come as an event.
+    throw startError(error as Error, options);
   } finally {
     for (const pipe of Object.values(pipes)) closeSync(pipe.theirs);
   }

@@ -17,7 +17,7 @@ import { create } from '../create.ts';
 import type { Daemon } from '../daemon.ts';
 import type { Use } from '../fleet.ts';
 import { checker } from '../http/body.ts';
-import { failureOf, HttpRefusal } from '../http/refusal.ts';
+import { failureOf, HttpRefusal, reasonOf } from '../http/refusal.ts';
 import type { UpgradeExchange, UpgradeRoute } from '../http/route.ts';
 import type { SandboxRecord } from '../record.ts';
 import { type CreateBody, createBody } from '../shapes.ts';
@@ -235,9 +235,9 @@ async function attach(
   upgrade.signal.addEventListener('abort', detach);
   const end = await channel.closed;
   upgrade.signal.removeEventListener('abort', detach);
-  link.send({
-    closed: end.reason === 'lost' ? { reason: 'lost', error: end.error.message } : end,
-  });
+  const lost = end.reason === 'lost' || upgrade.signal.aborted;
+  const error = reasonOf(upgrade.signal, end.reason === 'lost' ? end.error : undefined);
+  link.send({ closed: lost ? { reason: 'lost', error } : end });
   link.end();
   await link.closed;
 }

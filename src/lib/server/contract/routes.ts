@@ -178,6 +178,7 @@ async function lines(
   const source = async function* () {
     try {
       for await (const item of items) yield `${JSON.stringify({ item })}\n`;
+      signal.throwIfAborted();
       yield '{"end":true}\n';
     } catch (error) {
       yield `${JSON.stringify(failureOf(signal.aborted ? signal.reason : error).body)}\n`;

@@ -6,25 +6,40 @@ import { HttpRefusal } from './refusal.ts';
 
 /** Milliseconds in which a client that sends a body must send something. */
 const IDLE_MS = 30_000;
+/** Bytes a millisecond that must have come once that time is over: one that dribbles is as good as one that stops. */
+const SLOWEST = 1;
 
-/** The whole body. @throws HttpRefusal 413 above `limit` bytes, 408 when the client stops sending. */
+/** The whole body. @throws HttpRefusal 413 above `limit` bytes, 408 when the client sends too slowly, 400 when it goes. */
 export async function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
   const tooLarge = () => new HttpRefusal(413, 'request body too large', { connection: 'close' });
   if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge();
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const parts: Buffer[] = [];
+  const started = Date.now();
   let size = 0;
-  const timer = setTimeout(() => request.destroy(new HttpRefusal(408, 'the body does not come')), IDLE_MS);
+  // What still comes is read and forgotten, so that the client hears the answer.
+  const refuse = (refusal: HttpRefusal) => {
+    request.off('data', take);
+    reject(refusal);
+  };
+  const tooSlow = () => refuse(new HttpRefusal(408, 'the body does not come', { connection: 'close' }));
+  const timer = setTimeout(tooSlow, IDLE_MS);
+  const take = (part: Buffer) => {
+    timer.refresh();
+    size += part.length;
+    if (size > limit) return refuse(tooLarge());
+    if (Date.now() - started > IDLE_MS + size / SLOWEST) return tooSlow();
+    parts.push(part);
+  };
+  request.on('data', take);
+  request.once('end', () => resolve(Buffer.concat(parts)));
+  for (const event of ['error', 'close'])
+    request.once(event, () => reject(new HttpRefusal(400, 'the body was cut off')));
   try {
-    for await (const part of request as AsyncIterable<Buffer>) {
-      timer.refresh();
-      size += part.length;
-      if (size > limit) throw tooLarge();
-      parts.push(part);
-    }
+    return await promise;
   } finally {
     clearTimeout(timer);
   }
-  return Buffer.concat(parts);
 }
 
 /** A body as JSON; an empty one is `{}`. @throws HttpRefusal 400 */

@@ -43,6 +43,10 @@ export interface Dispatch {
 
 /** What the paths of a sandbox's own routes begin with. */
 const OF_SANDBOX = '/sandboxes/:id';
+/** What is logged where the client left before an answer; nobody is sent it. */
+const CLIENT_LEFT = 499;
+/** Milliseconds that a body may still come when its request has been answered. */
+const LINGER_MS = 5000;
 /** Longest part of a path: ids are far shorter. */
 const PARAM_LIMIT = 512;
 
@@ -104,12 +108,13 @@ export function dispatcher(options: DispatchOptions): Dispatch {
         onHandled({
           method: request.method ?? '',
           ...found,
-          status: response.statusCode,
+          status: response.headersSent ? response.statusCode : CLIENT_LEFT,
           startedAt,
           ms: Math.round(performance.now() - started),
           ...(bug === undefined ? {} : { bug }),
         }),
       );
+      response.once('finish', () => endSoon(request));
       answer(request, response, (its) => {
         found = its;
       }).catch((error: unknown) => {
@@ -158,6 +163,13 @@ export function dispatcher(options: DispatchOptions): Dispatch {
       });
     },
   };
+}
+
+/** A body that nobody asked for must not keep the connection for ever; one that ends soon lets it be used again. */
+function endSoon(request: IncomingMessage): void {
+  if (request.complete) return;
+  const timer = setTimeout(() => request.destroy(), LINGER_MS);
+  request.once('close', () => clearTimeout(timer));
 }
 
 /** A route with what its values are checked by. */

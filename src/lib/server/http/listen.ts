@@ -13,7 +13,13 @@ export const LIMITS = {
   // A body may be a stream of hours; body.ts watches over those that are kept.
   requestTimeout: 0,
   connectionsCheckingInterval: 1000,
+  /** A client that is cut off without a word, such as by a laptop's lid, is noticed although nothing is sent to it. */
+  keepAlive: true,
+  keepAliveInitialDelay: 30_000,
 } as const;
+
+/** The same for the handshake of TLS. */
+export const TLS_LIMITS = { ...LIMITS, handshakeTimeout: LIMITS.headersTimeout } as const;
 
 /** How long requests that are under way may take when the server stops, in milliseconds. */
 const FAREWELL_MS = 10_000;

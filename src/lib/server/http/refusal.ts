@@ -54,3 +54,9 @@ export function failureOf(error: unknown): Failure {
   }
   return { status: 500, headers: {}, body: { error: 'internal error', code: 'bug' } };
 }
+
+/** Why a stream breaks off, in words: the server stops, or what was thrown. */
+export function reasonOf({ aborted, reason }: AbortSignal, error: unknown): string {
+  const cause: unknown = aborted ? reason : error;
+  return cause instanceof Error ? cause.message : String(cause);
+}

@@ -23,7 +23,7 @@ export interface Exchange<Body = unknown> {
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly body: Body;
-  /** Aborted when the client is gone, and when the server stops. */
+  /** Aborted when the client is gone, and when the server stops; only then somebody hears of its reason. */
   readonly signal: AbortSignal;
   /** Answers with JSON. */
   json(status: number, value: unknown): void;

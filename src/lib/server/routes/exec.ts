@@ -10,7 +10,7 @@ import { SbxError } from '../../errors.ts';
 import type { Daemon } from '../daemon.ts';
 import type { Use } from '../fleet.ts';
 import type { EventStream } from '../http/events.ts';
-import { HttpRefusal } from '../http/refusal.ts';
+import { HttpRefusal, reasonOf } from '../http/refusal.ts';
 import { type Route, route } from '../http/route.ts';
 import { environment } from '../shapes.ts';
 import { type ExecSession, execSessions } from './exec-sessions.ts';
@@ -103,11 +103,15 @@ async function stream(
   if (call.signal.aborted) end();
   try {
     const exit = await pump(running, out);
-    const workdir = marker === undefined ? undefined : await taken(sandbox, marker, call);
-    if (workdir !== undefined) follow(workdir);
+    if (call.signal.aborted) {
+      await out.send({ type: 'stderr', data: `${reasonOf(call.signal, undefined)}\n` });
+    } else {
+      const workdir = marker === undefined ? undefined : await taken(sandbox, marker, call);
+      if (workdir !== undefined) follow(workdir);
+    }
     await out.send({ type: 'exit', exitCode: codeOf(exit) });
   } catch (error) {
-    await out.send({ type: 'stderr', data: error instanceof Error ? error.message : String(error) });
+    await out.send({ type: 'stderr', data: reasonOf(call.signal, error) });
     await out.send({ type: 'exit', exitCode: 1 });
   } finally {
     call.signal.removeEventListener('abort', end);

@@ -4,6 +4,7 @@ import type { LogChunk } from '../../backend/contract.ts';
 import { need } from '../../backend/need.ts';
 import type { Daemon } from '../daemon.ts';
 import type { EventStream } from '../http/events.ts';
+import { reasonOf } from '../http/refusal.ts';
 import { type Route, route } from '../http/route.ts';
 import { processRecords } from './process-records.ts';
 
@@ -32,8 +33,9 @@ export function logRoutes({ db, fleet, having }: Daemon): Route[] {
         const out = events();
         try {
           await copy(log, out);
+          signal.throwIfAborted();
         } catch (error) {
-          await out.send({ type: 'error', error: error instanceof Error ? error.message : String(error) });
+          await out.send({ type: 'error', error: reasonOf(signal, error) });
         } finally {
           await out.send({ type: 'end' });
           out.end();

@@ -3,7 +3,7 @@ import type { FileEvent } from '../../backend/contract.ts';
 import { need } from '../../backend/need.ts';
 import { SbxError } from '../../errors.ts';
 import type { Daemon } from '../daemon.ts';
-import { HttpRefusal } from '../http/refusal.ts';
+import { HttpRefusal, reasonOf } from '../http/refusal.ts';
 import { type Route, route } from '../http/route.ts';
 import { LONGEST_MS } from '../shapes.ts';
 
@@ -46,9 +46,10 @@ export function watchRoutes({ fleet, having }: Daemon): Route[] {
         try {
           const changes = watch(path, { recursive: true, pauseMs, onBegun: () => void greet() }, { signal });
           for await (const { kind, path } of changes) await out.send({ type: TYPES[kind], path });
+          signal.throwIfAborted();
         } catch (error) {
           await greet();
-          await out.send({ type: 'error', error: error instanceof Error ? error.message : String(error) });
+          await out.send({ type: 'error', error: reasonOf(signal, error) });
         } finally {
           out.end();
         }

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import Type from 'typebox';
-import { describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { checker, parseJson, readBody } from '../../../../src/lib/server/http/body.ts';
 
 describe('reading', () => {
@@ -9,6 +9,8 @@ describe('reading', () => {
     Object.assign(Readable.from(parts.map((part) => Buffer.from(part))), {
       headers,
     }) as unknown as IncomingMessage;
+  const slow = () =>
+    Object.assign(new Readable({ read: () => undefined }), { headers: {} }) as unknown as IncomingMessage;
   const tooLarge = { status: 413, message: 'request body too large', headers: { connection: 'close' } };
 
   test('all of it, up to the cap', async () => {
@@ -28,15 +30,46 @@ describe('reading', () => {
   });
 
   test('a client that goes in the middle is a failure', async () => {
-    const cut = Readable.from(
-      (async function* () {
-        yield Buffer.from('a');
-        throw new Error('aborted');
-      })(),
-    );
-    await expect(
-      readBody(Object.assign(cut, { headers: {} }) as unknown as IncomingMessage, 3),
-    ).rejects.toThrow('aborted');
+    const cut = slow();
+    const reading = readBody(cut, 3);
+    cut.push('a');
+    cut.destroy();
+    await expect(reading).rejects.toMatchObject({ status: 400, message: 'the body was cut off' });
+  });
+
+  describe('with time passing', () => {
+    const tooSlow = { status: 408, headers: { connection: 'close' } };
+    beforeEach(() => {
+      vi.useFakeTimers();
+    });
+    afterEach(() => {
+      vi.useRealTimers();
+    });
+
+    test('a client that stops in the middle is refused', async () => {
+      const body = slow();
+      const reading = readBody(body, 100);
+      const refusal = expect(reading).rejects.toMatchObject(tooSlow);
+      body.push('a');
+      await vi.advanceTimersByTimeAsync(31_000);
+      await refusal;
+      expect(body.destroyed).toBe(false);
+    });
+
+    test('so is one that sends a byte now and then, and one that sends steadily is not', async () => {
+      const dribbling = slow();
+      const steady = slow();
+      const refusal = expect(readBody(dribbling, 100)).rejects.toMatchObject(tooSlow);
+      const whole = readBody(steady, 1e6);
+      for (let second = 0; second < 60; second++) {
+        dribbling.push('a');
+        steady.push('a'.repeat(2000));
+        await vi.advanceTimersByTimeAsync(1000);
+      }
+      await refusal;
+      steady.push(null);
+      expect((await whole).length).toBe(120_000);
+    });
   });
 });
 
