@@ -44,6 +44,7 @@ export interface ConformanceOptions {
  * and not its sandbox. Of the kernel: `signal masks`, `working folders`: `/proc/PID/status` and `/proc/PID/cwd` have them;
  * `window changes`: a program hears of its terminal's new size; `orphaned groups`: TSTP does not stop what nobody would continue.
  * `staying paused`: using a paused sandbox is refused, and does not wake it.
+ * `frozen processes`: those of a paused sandbox go on when it wakes. `unset environment`: variables of the sandbox can be taken away.
  * `unread input`: a command may leave input unread and loses none of its output.
  */
 export type Feature =
@@ -60,6 +61,8 @@ export type Feature =
   | 'window changes'
   | 'orphaned groups'
   | 'staying paused'
+  | 'frozen processes'
+  | 'unset environment'
   | 'unread input';
 
 /** One backend under test. */

@@ -57,7 +57,8 @@ export function powerConformance(h: Harness): void {
     expect(await names(true)).not.toContain(sandbox.name);
   });
 
-  h.when(h.has('suspend'))('pause freezes processes and resume lets them go on', async () => {
+  const freezes = h.has('suspend') && h.lacks?.includes('frozen processes') !== true;
+  h.when(freezes)('pause freezes processes and resume lets them go on', async () => {
     const sandbox = await h.sandbox();
     const { suspend } = sandbox.can;
     const { running, output } = await untilReady(
@@ -135,7 +136,21 @@ export function powerConformance(h: Harness): void {
     expect(await say(sandbox, 'cat deep/file')).toBe('one');
   });
 
-  h.when(h.has('env'))('the environment can be changed for later commands', async () => {
+  const unsets = h.lacks?.includes('unset environment') !== true;
+  h.when(h.has('env') && !unsets)(
+    'what is set can be changed, and what cannot be taken away is refused',
+    async () => {
+      const sandbox = await h.sandbox({ env: { A: '1', B: '2' } });
+      const { env } = sandbox.can;
+      const attempt = Promise.resolve(env?.update({ A: 'changed', B: null }, call));
+      expect((await refusal(attempt)).code).toBe('unsupported');
+      await env?.update({ A: 'a\nb', GONE: null }, call);
+      expect(await env?.get(call)).toEqual({ A: 'a\nb', B: '2' });
+      expect(await say(sandbox, 'printf %s "$A-$B"')).toBe('a\nb-2');
+    },
+  );
+
+  h.when(h.has('env') && unsets)('the environment can be changed for later commands', async () => {
     const sandbox = await h.sandbox({ env: { A: '1', B: '2' } });
     const { env } = sandbox.can;
     await env?.update({ A: 'changed', B: null, C: 'a\nb', GONE: null }, call);

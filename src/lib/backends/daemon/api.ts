@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { connect as connectTcp, isIP } from 'node:net';
 import type { Duplex, Readable } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
+import type { WebSocket } from 'ws';
 import type { Call } from '../../backend/contract.ts';
 import { ERROR_TABLE, type ErrorCode, hasErrno, SbxError } from '../../errors.ts';
 import { type HttpAnswer, type HttpClient, type HttpRequest, httpClient } from '../../transport/http.ts';
@@ -26,6 +27,8 @@ export interface Api {
   json<T>(request: ApiRequest, call: Call): Promise<T>;
   /** The connection itself, for `protocol`. */
   upgrade(path: string, protocol: string, call: Call): Promise<Duplex>;
+  /** An open WebSocket, paused. */
+  webSocket(path: string, call: Call): Promise<WebSocket>;
 }
 
 /** Most bytes of a JSON answer. */
@@ -118,6 +121,14 @@ export function openApi(backend: string, settings: Readonly<Record<string, strin
       await judged(result.answer);
       result.answer.body.destroy();
       throw new SbxError('failed', `the server at ${base.origin} kept the connection`, { backend });
+    },
+    async webSocket(path, call) {
+      const { openWebSocket } = await import('./plain/web-socket.ts');
+      const url = `ws://${base.host}${prefix}${path}`;
+      const connect = await connector(base, ca);
+      const opened = await attempt(() => openWebSocket({ url, headers: key, connect }, call.signal), call);
+      if ('socket' in opened) return opened.socket;
+      throw refused(opened.status, '', api, token !== undefined);
     },
   };
   return api;

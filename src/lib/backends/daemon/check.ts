@@ -2,6 +2,9 @@
 import type { Call, CheckResult } from '../../backend/contract.ts';
 import { SbxError } from '../../errors.ts';
 import type { Api } from './api.ts';
+import { negotiation } from './plain/negotiate.ts';
+
+const WITHOUT = 'has not those of sbx serve: files, sessions and the like are made from commands';
 
 export async function check(api: Api, call: Call): Promise<readonly CheckResult[]> {
   const reached = await attempt('server', async () => {
@@ -16,7 +19,10 @@ export async function check(api: Api, call: Call): Promise<readonly CheckResult[
     await api.json({ method: 'GET', path: '/sandboxes' }, call);
     return 'is accepted';
   });
-  return [reached, allowed];
+  const extended = await attempt('extensions', async () =>
+    (await negotiation(api).isPlain(call)) ? WITHOUT : 'has those of sbx serve',
+  );
+  return [reached, allowed, extended];
 }
 
 async function attempt(name: string, act: () => Promise<string>): Promise<CheckResult> {

@@ -1,20 +1,38 @@
 /** The daemon backend: sandboxes at a server of the hotcell API. */
-import type { Backend, CreateSpec } from '../../backend/contract.ts';
+import type { Backend, Call, CreateSpec } from '../../backend/contract.ts';
 import type { BackendOptions } from '../../backend/registry.ts';
 import { SbxError } from '../../errors.ts';
 import { openApi, segment } from './api.ts';
 import { check } from './check.ts';
 import { manifest } from './manifest.ts';
+import { negotiation } from './plain/negotiate.ts';
+import { namedRecord } from './plain/record.ts';
 import { infoOf, MEGABYTE, recordOf } from './record.ts';
 import { openSandbox } from './sandbox.ts';
 
 /** Opens the backend; connects to nothing. */
 export function openDaemonBackend({ name, settings }: Pick<BackendOptions, 'name' | 'settings'>): Backend {
   const api = openApi(name, settings);
+  const { isPlain, isPlainRecord } = negotiation(api);
+  /** `act` for `ref`; where nothing has this id and the server knows no names, for the sandbox that a label names so. */
+  const found = async <T>(ref: string, act: (path: string) => Promise<T>, call: Call): Promise<T> => {
+    try {
+      return await act(`/sandboxes/${segment(ref)}`);
+    } catch (error) {
+      if (!isMissing(error) || !(await isPlain(call))) throw error;
+      const named = await (await import('./plain/find.ts')).findByName(api, ref, call);
+      if (named === undefined) throw error;
+      return await act(`/sandboxes/${segment(named.id)}`);
+    }
+  };
+  const look = (ref: string, call: Call) =>
+    found(ref, async (path) => recordOf(await api.json({ method: 'GET', path }, call), name), call);
   return {
     name,
     manifest,
     async create(spec, call, furnish) {
+      if (await isPlain(call))
+        return (await import('./plain/create.ts')).createPlain(api, spec, createBody, call, furnish);
       const body = createBody(spec);
       if (furnish !== undefined)
         return (await import('./furnish.ts')).createFurnished(api, body, furnish, call);
@@ -23,10 +41,12 @@ export function openDaemonBackend({ name, settings }: Pick<BackendOptions, 'name
     },
     async get(ref, call) {
       try {
-        const path = `/sandboxes/${segment(ref)}`;
-        return openSandbox(api, recordOf(await api.json({ method: 'GET', path }, call), name));
+        const record = await look(ref, call);
+        if (await isPlainRecord(record, call))
+          return (await import('./plain/sandbox.ts')).openPlainSandbox(api, record);
+        return openSandbox(api, record);
       } catch (error) {
-        if (!(error instanceof SbxError) || error.code !== 'not_found') throw error;
+        if (!isMissing(error)) throw error;
         throw new SbxError('not_found', `no sandbox is called '${ref}' on backend '${name}'`, {
           backend: name,
           hint: `sbx ls --all --backend ${name}`,
@@ -39,7 +59,7 @@ export function openDaemonBackend({ name, settings }: Pick<BackendOptions, 'name
         call,
       );
       for (const each of sandboxes ?? []) {
-        const info = infoOf(recordOf(each, name), name);
+        const info = infoOf(namedRecord(recordOf(each, name)), name);
         const matches = Object.entries(labels).every(
           ([key, value]) => Object.hasOwn(info.labels, key) && (value === '' || info.labels[key] === value),
         );
@@ -47,10 +67,9 @@ export function openDaemonBackend({ name, settings }: Pick<BackendOptions, 'name
       }
     },
     async destroy(ref, { force }, call) {
-      const path = `/sandboxes/${segment(ref)}`;
       try {
         if (!force) {
-          const { status } = recordOf(await api.json({ method: 'GET', path }, call), name);
+          const { status } = await look(ref, call);
           if (status === 'running' || status === 'paused') {
             throw new SbxError('conflict', `sandbox '${ref}' is ${status}`, {
               backend: name,
@@ -58,14 +77,18 @@ export function openDaemonBackend({ name, settings }: Pick<BackendOptions, 'name
             });
           }
         }
-        await api.json({ method: 'DELETE', path }, call);
+        await found(ref, (path) => api.json({ method: 'DELETE', path }, call), call);
       } catch (error) {
-        if (!force || !(error instanceof SbxError) || error.code !== 'not_found') throw error;
+        if (!force || !isMissing(error)) throw error;
       }
     },
     check: (call) => check(api, call),
     can: {},
   };
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof SbxError && error.code === 'not_found';
 }
 
 function createBody(spec: CreateSpec): object {

@@ -5,13 +5,13 @@
  */
 import type { Readable } from 'node:stream';
 import type { Call, Exit, Running } from '../../backend/contract.ts';
+import { execSignals } from '../../backend/exec-signals.ts';
 import { hasErrno, SbxError } from '../../errors.ts';
 import { endOrRest } from '../../transport/end-or-rest.ts';
 import { randomHex } from '../../util/random-id.ts';
 import type { Box } from './box.ts';
 import { exitOf, whyUntold } from './exec-exit.ts';
 import { type PipedSpec, requestText } from './exec-request.ts';
-import { execSignals } from './exec-signals.ts';
 import { fifoMaker, pipesOf, refuseUnexpected } from './pipes.ts';
 import { type PipesRequest, requestByPipes } from './pipes-request.ts';
 

@@ -7,6 +7,7 @@
 import type { Duplex, Writable } from 'node:stream';
 import { Writable as WritableStream } from 'node:stream';
 import type { Call, ExecSpec, Exit, Running, TerminalSize } from '../../backend/contract.ts';
+import { execSignals } from '../../backend/exec-signals.ts';
 import { hasErrno, SbxError } from '../../errors.ts';
 import { attachedCommand } from '../../guest/exec.ts';
 import { randomHex } from '../../util/random-id.ts';
@@ -17,7 +18,6 @@ import { exitOf } from './exec-exit.ts';
 import { type ExecOutput, execOutput } from './exec-output.ts';
 import { untilOver } from './exec-over.ts';
 import { execPiped } from './exec-piped.ts';
-import { execSignals } from './exec-signals.ts';
 import { inspect } from './find.ts';
 import { PROGRAM_INSIDE } from './pipes.ts';
 import { unhurried } from './unhurried.ts';

@@ -1,5 +1,5 @@
 /** What is asked of a command while it runs, and what follows from it for its end: the same whatever way the lines go. */
-import type { Running, SignalName } from '../../backend/contract.ts';
+import type { Running, SignalName } from './contract.ts';
 
 /** After one of these the end of the command is the end of what it left behind: background jobs of a shell ignore INT. */
 const ENDING: readonly SignalName[] = ['INT', 'TERM', 'HUP', 'QUIT'];
