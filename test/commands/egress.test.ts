@@ -28,6 +28,7 @@ beforeEach(async () => {
       ...testSettings,
       egress: egressSettings({
         listen: { host: '127.0.0.1', port: 0 },
+        advertise: 'gateway.example',
         enforce: false,
         allow: [],
         spendCapUsd: 0,
@@ -77,7 +78,7 @@ describe('create --egress', () => {
       'OPENAI_BASE_URL',
     ]);
     expect(await list()).toEqual([{ token: env.OPENAI_API_KEY, policy: {}, spendUsd: 0 }]);
-    expect(env.OPENAI_BASE_URL).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/openai$/);
+    expect(env.OPENAI_BASE_URL).toMatch(/^http:\/\/gateway\.example:\d+\/openai$/);
   });
 
   it('is refused where there is no gateway, and nothing is made', async () => {

@@ -11,5 +11,13 @@ describeConformance({
   unavailable,
   otherUser: { user: 'nobody', uid: 65_534 },
   lacks: ['exit signals', 'ipv6', 'python3', 'dtach'],
+  topics: [
+    'streams of a command',
+    'arguments and exit codes',
+    'environment, workdir and user',
+    'signals',
+    'ending a command',
+    'background processes',
+  ],
   timeout: 30_000,
 });

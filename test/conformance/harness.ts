@@ -30,6 +30,8 @@ export interface ConformanceOptions {
   readonly onThisMachine?: boolean;
   /** A user that commands can run as, and its uid; without it running as others is not tested. */
   readonly otherUser?: { readonly user: string; readonly uid: number } | undefined;
+  /** Titles of topics: those alone, where the others would be as for another backend. */
+  readonly topics?: readonly string[];
   /** Things that the backend cannot do and that no capability tells of. */
   readonly lacks?: readonly Feature[];
   /** Milliseconds a test may take; default 20,000. */

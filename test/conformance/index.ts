@@ -5,6 +5,7 @@
  */
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { requireOrSkip } from '../support/require.ts';
+import { chosenTopics } from '../support/topics.ts';
 import { agreementConformance } from './agreement.ts';
 import { argvConformance } from './argv.ts';
 import { filesConformance } from './files.ts';
@@ -60,7 +61,7 @@ export function describeConformance(options: ConformanceOptions): void {
     const harness = createHarness(options);
     beforeAll(() => harness.open(), timeout);
     afterAll(() => harness.close(), timeout);
-    for (const [title, define, ...needs] of topics) {
+    for (const [title, define, ...needs] of chosenTopics(topics, options.topics)) {
       describe(title, () => {
         const missing = needs.filter((capability) => !harness.has(capability));
         if (missing.length === 0) define(harness);

@@ -89,14 +89,23 @@ test('streams end with a message, terminals detach, and what lives by itself liv
 
 test('the command line says so, too', async () => {
   const server = await host.start(host.newState());
-  const sbx = clientOf(server.url, host.newFolder('client'));
+  let heard = '';
+  const hear = (text: string) => {
+    heard += text;
+  };
+  const sbx = clientOf(server.url, host.newFolder('client'), [], hear);
   const id = await madeOn(server, { name: 'box', command: ['sh', '-c', 'echo main; exec sleep 1000'] });
   const running = [
-    sbx('exec', 'box', '--', 'sh', '-c', 'touch up; exec sleep 1000'),
+    sbx('exec', 'box', '--', 'sh', '-c', 'echo up; exec sleep 1000'),
     sbx('logs', '--follow', 'box'),
     sbx('files', 'watch', 'box', '/workspace'),
   ];
-  await expect.poll(() => say(server, id, 'ls')).toBe('up\n');
+  for (const word of ['up\n', 'main\n']) await expect.poll(() => heard).toContain(word);
+  const change = async () => {
+    await say(server, id, 'echo x >> changed');
+    return heard;
+  };
+  await expect.poll(change).toContain('changed');
   server.kill('SIGTERM');
   for (const each of running) expect(await each).toMatchObject({ stderr: expect.stringContaining(STOPPING) });
   expect(await server.ended).toBe(0);

@@ -80,11 +80,13 @@ export interface Done {
 /**
  * Runs the built sbx with a state of its own and the backend `prod` at `url`.
  * @param settings of the backend besides, such as `ca=FILE`.
+ * @param hear what any of its commands prints, as it comes.
  */
 export function clientOf(
   url: string,
   state: string,
   settings: readonly string[] = [],
+  hear: (text: string) => void = () => undefined,
 ): (...args: readonly string[]) => Promise<Done> {
   const env = { ...process.env, SBX_STATE_DIR: state, SBX_CONFIG_DIR: `${state}/config`, TOKEN: KEY };
   const run = async (...args: readonly string[]): Promise<Done> => {
@@ -93,6 +95,7 @@ export function clientOf(
       stdio: ['ignore', 'pipe', 'pipe'],
       timeout: 60_000,
     });
+    child.stdout.on('data', (data) => hear(String(data)));
     const [stdout, stderr, [exit]] = await Promise.all([
       text(child.stdout),
       text(child.stderr),

@@ -11,6 +11,8 @@ export interface HotcellOptions {
   readonly start: (settings: Settings) => Promise<HotcellServer>;
   /** Why this machine cannot run it; `undefined` when it can. */
   readonly unavailable?: string | undefined;
+  /** Titles of topics: those alone, where the others would be as for another server. */
+  readonly topics?: readonly string[];
   readonly lacks?: readonly Feature[];
   /** Whether it refuses what the seed takes by mistake; docs/protocol.md has the list. */
   readonly strict?: boolean;

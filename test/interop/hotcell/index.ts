@@ -5,6 +5,7 @@
  */
 import { afterAll, beforeAll, describe } from 'vitest';
 import { requireOrSkip } from '../../support/require.ts';
+import { chosenTopics } from '../../support/topics.ts';
 import { activityTopic } from './activity.ts';
 import { apiKeyTopic } from './api-key.ts';
 import { backupsTopic } from './backups.ts';
@@ -40,7 +41,9 @@ import { watchTopic } from './watch.ts';
 export type { Feature, HotcellOptions } from './harness.ts';
 export type { HotcellServer, Settings } from './server.ts';
 
-const topics: readonly (readonly [title: string, define: (harness: Harness) => void])[] = [
+type Topic = readonly [title: string, define: (harness: Harness) => void];
+
+const topics: readonly Topic[] = [
   ['health, info and dashboard', infoTopic],
   ['API key', apiKeyTopic],
   ['names of the host', hostsTopic],
@@ -86,6 +89,7 @@ export function describeHotcellApi(options: HotcellOptions): void {
     const harness = createHarness(options);
     beforeAll(() => harness.open(), timeout);
     afterAll(() => harness.close(), timeout);
-    for (const [title, define] of topics) describe(title, () => define(harness));
+    for (const [title, define] of chosenTopics(topics, options.topics))
+      describe(title, () => define(harness));
   });
 }

@@ -11,18 +11,19 @@ const SLOWEST = 1;
 
 /** The whole body. @throws HttpRefusal 413 above `limit` bytes, 408 when the client sends too slowly, 400 when it goes. */
 export async function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
-  const tooLarge = () => new HttpRefusal(413, 'request body too large', { connection: 'close' });
+  const tooLarge = () => new HttpRefusal(413, 'request body too large');
   if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge();
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const parts: Buffer[] = [];
   const started = Date.now();
   let size = 0;
-  // What still comes is read and forgotten, so that the client hears the answer.
+  // What still comes is read and forgotten, so that the client hears the answer: the answer does not say `Connection: close`
+  // either, which node takes for the leave to reset a connection that more comes on.
   const refuse = (refusal: HttpRefusal) => {
     request.off('data', take);
     reject(refusal);
   };
-  const tooSlow = () => refuse(new HttpRefusal(408, 'the body does not come', { connection: 'close' }));
+  const tooSlow = () => refuse(new HttpRefusal(408, 'the body does not come'));
   const timer = setTimeout(tooSlow, IDLE_MS);
   const take = (part: Buffer) => {
     timer.refresh();
