@@ -17,6 +17,11 @@ const ofSandbox = [
   'PUT archive',
   'POST calls/:name',
   'POST lists/:name',
+  'POST rename',
+  'POST fork',
+  'POST extend',
+  'POST snapshots',
+  'POST snapshots/restore',
 ];
 const links = ['exec', 'dial', 'attach'].map((name) => `GET links/${name}`);
 
@@ -28,6 +33,9 @@ const page = [
 export const besides = [
   'GET /openapi.json',
   'GET /links/create',
+  'GET /snapshots',
+  'GET /snapshots/:ref',
+  'DELETE /snapshots/:ref',
   ...page,
   ...[...ofSandbox, ...links].map((each) => each.replace(' ', ' /sandboxes/:id/')),
 ];

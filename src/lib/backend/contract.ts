@@ -83,7 +83,7 @@ export interface SandboxCapabilities {
   /** Gives the sandbox another name. `conflict` when it is taken. */
   readonly rename?: (name: string, call: Call) => Promise<void>;
   /** A new running sandbox that starts from the present files of this one. Processes are not copied unless the manifest says so. */
-  readonly fork?: (options: { readonly name?: string | undefined }, call: Call) => Promise<Sandbox>;
+  readonly fork?: (options: ForkOptions, call: Call) => Promise<Sandbox>;
   readonly snapshots?: SandboxSnapshots;
   readonly diff?: (options: { readonly since?: string | undefined }, call: Call) => AsyncIterable<FileChange>;
   readonly env?: EnvStore;
@@ -103,6 +103,14 @@ export interface SandboxCapabilities {
   readonly terminal?: true;
   readonly sessions?: Sessions;
   readonly egress?: Egress;
+}
+
+export interface ForkOptions {
+  readonly name?: string | undefined;
+  /** In the place of those of the source. */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  /** Over that of the source. */
+  readonly env?: Readonly<Record<string, string>> | undefined;
 }
 
 export type SandboxState = 'creating' | 'running' | 'paused' | 'stopped' | 'failed';

@@ -34,7 +34,8 @@ export async function listSnapshots(
         return store === undefined ? [] : await collect(backend, store, call);
       } catch (error) {
         if (!(error instanceof SbxError) || chosen !== undefined || call.signal.aborted) throw error;
-        failures.push({ backend: name, error });
+        // Whether a server has snapshots is known once it was asked.
+        if (error.code !== 'unsupported') failures.push({ backend: name, error });
         return [];
       }
     }),

@@ -12,10 +12,14 @@ import type { Egress, Enclosure } from './egress/egress.ts';
 import { parsePolicy } from './egress/policy.ts';
 import { labelled, OWNER_LABEL } from './fleet.ts';
 import { HttpRefusal } from './http/refusal.ts';
+import { inheritance } from './inheritance.ts';
 import { noUsage, type RecordLimits, type SandboxRecord } from './record.ts';
+import type { ServeSettings } from './settings.ts';
 import type { CreateBody } from './shapes.ts';
 import type { Database } from './store/database.ts';
 import { items } from './store/items.ts';
+import type { Snapshot } from './store/snapshots.ts';
+import { unhurried } from './unhurried.ts';
 
 const MEGABYTE = 1024 * 1024;
 /** The least that engines take, in megabytes. */
@@ -43,24 +47,25 @@ export async function create(
   call: Call,
   { furnish }: CreateExtras = {},
 ): Promise<SandboxRecord> {
-  const { settings, db, rows, egress, now } = daemon;
-  const driver = body.driver || settings.driver;
-  if (!settings.drivers.includes(driver)) {
-    throw new HttpRefusal(
-      400,
-      `unknown driver ${JSON.stringify(driver)} (expected: ${settings.drivers.join(' | ')})`,
-    );
-  }
+  const { settings, db, rows, egress, snapshots, now } = daemon;
+  const snapshot = body.snapshot === undefined ? undefined : snapshots.get(body.snapshot);
+  const driver = driverOf(body, snapshot, settings);
   const backend = await daemon.backend(driver);
   const limits = limitsOf(body, daemon);
   const id = `sb${randomHex(6)}`;
   const name = body.name ?? id;
-  const image = imageOf(backend, body, daemon);
+  const image = snapshot === undefined ? imageOf(backend, body, daemon) : body.image || undefined;
   const labels = body.labels ?? {};
   const network = networkOf(body, egress.enclosure(backend));
   const granted = egress.grant(id, policyOf(body, now()), { backend, network: network.network });
-  const env = { ...body.env, ...granted?.env };
-  const { spec, given } = wanted(body, { id, name, image, labels, env, limits, network });
+  const env = { ...snapshot?.env, ...body.env, ...granted?.env };
+  const workdir = body.workdir ?? snapshot?.workdir ?? WORKDIR;
+  const passed = inheritance(snapshot?.withheld ?? [], env);
+  const decided = {
+    ...{ id, name, image, snapshot: snapshot?.id, labels, limits, workdir, network },
+    env: passed.env,
+  };
+  const { spec, given } = wanted(body, decided);
   const repo = repoOf(body);
   using _ = daemon.capacity.promise(limits.memoryMb);
   if (!rows.reserve({ id, name, driver })) throw new HttpRefusal(409, `the name '${name}' is taken`);
@@ -68,7 +73,7 @@ export async function create(
   const record: SandboxRecord = {
     id,
     name,
-    image: image ?? NO_IMAGE,
+    image: snapshot?.image ?? image ?? NO_IMAGE,
     status: 'running',
     createdAt: at,
     driver,
@@ -80,7 +85,9 @@ export async function create(
     limits,
     egressSpendCapUsd: body.egressSpendCapUsd ?? settings.egress.spendCapUsd,
     usage: noUsage,
-    workdir: spec.workdir ?? WORKDIR,
+    workdir,
+    ...(body.ttl === undefined ? {} : { expiresAt: new Date(now().getTime() + body.ttl).toISOString() }),
+    ...(snapshot === undefined ? {} : { snapshot: snapshot.id }),
     ...(spec.command === undefined ? {} : { command: spec.command }),
   };
   const fill =
@@ -101,6 +108,7 @@ export async function create(
     egress.leave(id);
     throw error;
   }
+  await passed.finish(daemon, () => backend.get(name, unhurried));
   db.transaction(() => {
     rows.put(record);
     if (!record.persist) requests(db).put(id, REQUEST, body);
@@ -114,17 +122,29 @@ export interface CreateExtras {
   readonly furnish?: (record: SandboxRecord) => Promise<void>;
 }
 
+/** So that a copy is made anew as its source would be. */
+export function copyRequest(db: Database, from: string, to: string): void {
+  const body = requests(db).get(from, REQUEST);
+  if (body !== undefined) requests(db).put(to, REQUEST, body);
+}
+
 /**
  * Makes the sandbox of a record once more, in the place of what is left of it: as it was asked for, with the environment
  * that it has by now. @throws HttpRefusal like {@link create}.
  */
 export async function remake(daemon: Base, record: SandboxRecord, call: Call): Promise<Sandbox> {
-  const { id, name, labels, env, limits } = record;
+  const { id, name, labels, env, limits, workdir, snapshot } = record;
   const body = requests(daemon.db).get(id, REQUEST) ?? {};
   const backend = await daemon.backend(record.driver);
-  const image = record.image === NO_IMAGE ? undefined : record.image;
+  const image = snapshot !== undefined || record.image === NO_IMAGE ? undefined : record.image;
   const network = networkOf(body, daemon.egress.enclosure(backend));
-  const { spec, given } = wanted(body, { id, name, image, labels, env, limits, network });
+  const { withheld } = snapshot === undefined ? { withheld: [] } : daemon.snapshots.get(snapshot);
+  const passed = inheritance(withheld, env);
+  const decided = {
+    ...{ id, name, image, snapshot, labels, limits, workdir, network },
+    env: passed.env,
+  };
+  const { spec, given } = wanted(body, decided);
   const left = await labelled(backend, id, name, call);
   if (left !== undefined) await backend.destroy(left.id, { force: true }, call);
   await make(
@@ -133,7 +153,23 @@ export async function remake(daemon: Base, record: SandboxRecord, call: Call): P
     { spec, given, repo: repoOf(body), setup: body.setup ?? [], furnish: undefined },
     call,
   );
-  return backend.get(name, call);
+  const sandbox = await backend.get(name, call);
+  await passed.finish(daemon, async () => sandbox);
+  return sandbox;
+}
+
+/** A snapshot is where it is. */
+function driverOf(
+  body: CreateBody,
+  snapshot: Snapshot | undefined,
+  { drivers, driver }: ServeSettings,
+): string {
+  const wanted = body.driver || (snapshot?.driver ?? driver);
+  if (!drivers.includes(wanted))
+    throw new HttpRefusal(400, `unknown driver ${JSON.stringify(wanted)} (expected: ${drivers.join(' | ')})`);
+  if (snapshot !== undefined && wanted !== snapshot.driver)
+    throw new HttpRefusal(400, `snapshot '${body.snapshot}' is on driver '${snapshot.driver}'`);
+  return wanted;
 }
 
 /** Where there are no images, the name of none is as good as saying nothing. */
@@ -168,22 +204,26 @@ interface Decided {
   readonly id: string;
   readonly name: string;
   readonly image: string | undefined;
+  /** Id of the snapshot, which is its name on the backend. */
+  readonly snapshot: string | undefined;
   readonly labels: Readonly<Record<string, string>>;
   readonly env: Readonly<Record<string, string>>;
   readonly limits: RecordLimits;
+  readonly workdir: string;
   readonly network: Enclosure;
 }
 
 /** The contract's words for it, and which of them the client gave, by its own words. */
 function wanted(
   body: CreateBody,
-  { id, name, image, labels, env, limits, network }: Decided,
+  { id, name, image, snapshot, labels, env, limits, workdir, network }: Decided,
 ): { readonly spec: CreateSpec; readonly given: readonly GivenOption[] } {
-  const { workdir = WORKDIR, user, command } = body;
+  const { user, command } = body;
   const { memoryMb, cpus, pidsLimit } = limits;
   const spec: CreateSpec = {
     name,
     image,
+    snapshot,
     env,
     labels: { ...labels, [OWNER_LABEL]: id },
     limits: {
@@ -199,6 +239,7 @@ function wanted(
   checkCreateSpec(spec);
   const options: readonly (readonly [GivenOption['option'], string, unknown])[] = [
     ['image', 'image', image],
+    ['snapshot', 'snapshot', snapshot],
     ['limits.memory', 'memoryMb', memoryMb],
     ['limits.cpus', 'cpus', cpus],
     ['limits.pids', 'pidsLimit', pidsLimit],

@@ -11,6 +11,7 @@ import type { ExposedPorts } from './preview/exposed-ports.ts';
 import type { Previews } from './preview/server.ts';
 import type { Restores } from './restore.ts';
 import type { ServeSettings } from './settings.ts';
+import type { Snapshots } from './snapshots.ts';
 import type { Database } from './store/database.ts';
 import type { SandboxRows } from './store/sandboxes.ts';
 import type { Traces } from './traces.ts';
@@ -25,6 +26,7 @@ export interface Base {
   readonly capacity: Capacity;
   readonly fleet: Fleet;
   readonly egress: Egress;
+  readonly snapshots: Snapshots;
   readonly backend: (driver: string) => Promise<Backend>;
   readonly having: CapabilityIndex;
   readonly now: () => Date;

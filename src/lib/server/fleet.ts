@@ -7,7 +7,7 @@ import { SbxError } from '../errors.ts';
 import { HttpRefusal } from './http/refusal.ts';
 import { keyedLock } from './keyed-lock.ts';
 import type { RecordStatus, SandboxRecord } from './record.ts';
-import type { SandboxRows } from './store/sandboxes.ts';
+import type { HeldName, Reserved, SandboxRows } from './store/sandboxes.ts';
 
 /** A sandbox that runs, for as long as this is held. */
 export interface Use extends Disposable {
@@ -54,6 +54,22 @@ export interface Fleet {
   stop(ref: string, call: Call): Promise<SandboxRecord>;
   pause(ref: string, call: Call): Promise<SandboxRecord>;
   destroy(ref: string, call: Call): Promise<SandboxRecord>;
+  /** Does something to one in its turn, in whatever state it is. */
+  change<T>(ref: string, act: (look: Omit<Look, keyof Disposable>) => Promise<T>, call: Call): Promise<T>;
+  /** Like {@link change}, for what ends its processes; the record says how it is afterwards. */
+  renew(
+    ref: string,
+    act: (look: Omit<Look, keyof Disposable>) => Promise<void>,
+    call: Call,
+  ): Promise<SandboxRecord>;
+  /** Gives a sandbox the new name if its backend has done so; else the name is free again. */
+  settleName(held: HeldName, call: Call): Promise<void>;
+  /** Removes what was half made, and its row; what cannot be removed now is left to the next server. */
+  discard(half: Reserved, call: Call): Promise<void>;
+  /** Sets its time of expiry to `ms` from now; undefined: it has none. @throws HttpRefusal 404 */
+  extend(ref: string, ms: number | undefined): SandboxRecord;
+  /** Removes those whose time is up. */
+  removeExpired(call: Call): Promise<void>;
   /** Pauses what nobody has used for longer than it asks for. @returns the ids. */
   sleepIdle(call: Call): Promise<string[]>;
   /** Brings the records of a former run in line with what is there; removes what was half made. */
@@ -84,19 +100,15 @@ export function openFleet(options: FleetOptions): Fleet {
     return changed;
   };
   const touch = (id: string) => void rows.change(id, { lastActivityAt: now().toISOString() });
-  /** The sandbox of a record; one that its backend does not know has vanished. */
+  const known = async ({ id, name, driver }: SandboxRecord, call: Call): Promise<Sandbox | undefined> =>
+    halves.get(id) ?? present(await options.backend(driver), name, call);
+  /** The sandbox of a record, in its turn; one that its backend does not know has vanished. */
   const find = async (record: SandboxRecord, call: Call): Promise<Sandbox> => {
-    const half = halves.get(record.id);
-    if (half !== undefined) return half;
-    const backend = await options.backend(record.driver);
-    try {
-      return await backend.get(record.name, call);
-    } catch (error) {
-      if (!(error instanceof SbxError) || error.code !== 'not_found') throw error;
-      if (isToBeRemade(record)) throw stopped();
-      rows.change(record.id, { status: 'vanished' });
-      throw vanished();
-    }
+    const sandbox = await known(record, call);
+    if (sandbox !== undefined) return sandbox;
+    if (isToBeRemade(record)) throw stopped();
+    rows.change(record.id, { status: 'vanished' });
+    throw vanished();
   };
   /** Makes one run that does not, and says whether its processes are new. */
   const wake = async (sandbox: Sandbox, state: SandboxState, call: Call): Promise<boolean> => {
@@ -126,6 +138,39 @@ export function openFleet(options: FleetOptions): Fleet {
     if (sandbox.can.suspend === undefined) await halt(record, call);
     else await sandbox.can.suspend.pause(call);
     return set(record.id, { status: 'paused' });
+  };
+
+  /** Meets one that was found to run. */
+  const meet = async (record: SandboxRecord, sandbox: Sandbox, call: Call) => {
+    await onAwake(record.id, sandbox, call);
+    await onRuns(record, sandbox);
+  };
+  const attempt = async (what: string, call: Call, act: () => Promise<void>) => {
+    try {
+      await act();
+    } catch (error) {
+      if (!(error instanceof SbxError) || call.signal.aborted) throw error;
+      notice(`cannot ${what}: ${error.message}`);
+    }
+  };
+  const settleName = async (held: HeldName, call: Call) => {
+    const backend = await options.backend(held.driver);
+    if ((await labelled(backend, held.renames, held.name, call)) === undefined) rows.remove(held.id);
+    else rows.rename(held);
+  };
+  const discard = (half: Reserved, call: Call) =>
+    attempt(`remove the half-made sandbox '${half.name}'`, call, async () => {
+      const { id, name, driver } = half;
+      const backend = await options.backend(driver);
+      const left = await labelled(backend, id, name, call);
+      if (left !== undefined) await backend.destroy(left.id, { force: true }, call);
+      rows.remove(id);
+    });
+  const destroy = async ({ id, name, driver }: SandboxRecord, call: Call) => {
+    const backend = await options.backend(driver);
+    await backend.destroy(name, { force: true }, call);
+    rows.remove(id);
+    onGone(id);
   };
 
   /** Counts as a use from before it is made until it is let go. */
@@ -174,7 +219,13 @@ export function openFleet(options: FleetOptions): Fleet {
     look: (ref, call) =>
       held(ref, async (id) => {
         const record = get(id);
-        return { record, sandbox: await find(record, call) };
+        const sandbox = await known(record, call);
+        if (sandbox !== undefined) return { record, sandbox };
+        // It may just be getting another name, or be made anew.
+        return lock.run(id, async () => {
+          const now = get(id);
+          return { record: now, sandbox: await find(now, call) };
+        });
       }),
     lend(id, half) {
       halves.set(id, half);
@@ -210,12 +261,46 @@ export function openFleet(options: FleetOptions): Fleet {
       const { id } = get(ref);
       return lock.run(id, async () => {
         const record = get(id);
-        const backend = await options.backend(record.driver);
-        await backend.destroy(record.name, { force: true }, call);
-        rows.remove(id);
-        onGone(id);
+        await destroy(record, call);
         return record;
       });
+    },
+    change: (ref, act, call) => {
+      const { id } = get(ref);
+      return lock.run(id, async () => {
+        const record = get(id);
+        return act({ record, sandbox: await find(record, call) });
+      });
+    },
+    renew: (ref, act, call) => {
+      const { id } = get(ref);
+      return lock.run(id, async () => {
+        const record = get(id);
+        const sandbox = await find(record, call);
+        await act({ record, sandbox });
+        onFresh(id);
+        const status = await statusOf(sandbox, record, call);
+        if (status === 'running') await meet(record, sandbox, call);
+        return set(id, { status });
+      });
+    },
+    settleName,
+    discard,
+    extend: (ref, ms) =>
+      set(get(ref).id, {
+        expiresAt: ms === undefined ? undefined : new Date(now().getTime() + ms).toISOString(),
+      }),
+    async removeExpired(call) {
+      const isOver = ({ expiresAt }: SandboxRecord) =>
+        expiresAt !== undefined && Date.parse(expiresAt) <= now().getTime();
+      for (const { id, name } of rows.list().filter(isOver)) {
+        await attempt(`remove sandbox '${name}', whose time is up`, call, () =>
+          lock.run(id, async () => {
+            const record = rows.find(id);
+            if (record !== undefined && isOver(record)) await destroy(record, call);
+          }),
+        );
+      }
     },
     async sleepIdle(call) {
       const isIdle = ({ id, status, sleepAfterMs, lastActivityAt }: SandboxRecord) =>
@@ -235,30 +320,18 @@ export function openFleet(options: FleetOptions): Fleet {
       return asleep;
     },
     async findAgain(call) {
-      const attempt = async (what: string, act: () => Promise<void>) => {
-        try {
-          await act();
-        } catch (error) {
-          if (!(error instanceof SbxError) || call.signal.aborted) throw error;
-          notice(`cannot ${what}: ${error.message}`);
-        }
-      };
-      for (const { id, name, driver } of rows.reserved()) {
-        await attempt(`remove the half-made sandbox '${name}'`, async () => {
-          const backend = await options.backend(driver);
-          const left = await labelled(backend, id, name, call);
-          if (left !== undefined) await backend.destroy(left.id, { force: true }, call);
-          rows.remove(id);
-        });
+      for (const row of rows.reserved()) {
+        const { renames } = row;
+        if (renames === undefined) await discard(row, call);
+        else
+          await attempt(`tell the name of '${row.name}'`, call, () => settleName({ ...row, renames }, call));
       }
       for (const record of rows.list()) {
-        await attempt(`find sandbox '${record.name}' again`, async () => {
+        await attempt(`find sandbox '${record.name}' again`, call, async () => {
           const sandbox = await present(await options.backend(record.driver), record.name, call);
           const status = await statusOf(sandbox, record, call);
           if (status !== record.status) rows.change(record.id, { status });
-          if (sandbox === undefined || status !== 'running') return;
-          await onAwake(record.id, sandbox, call);
-          await onRuns(record, sandbox);
+          if (sandbox !== undefined && status === 'running') await meet(record, sandbox, call);
         });
       }
     },

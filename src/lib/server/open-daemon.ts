@@ -11,6 +11,7 @@ import type { Handled } from './http/dispatch.ts';
 import { openMeter } from './meter.ts';
 import { openRestores } from './restore.ts';
 import type { ServeOptions } from './serve.ts';
+import { openSnapshots } from './snapshots.ts';
 import type { Database } from './store/database.ts';
 import { sandboxRows } from './store/sandboxes.ts';
 import type { Traces } from './traces.ts';
@@ -60,7 +61,7 @@ export async function openDaemon(
     notice,
   });
   const { having } = backends;
-  const base: Base = {
+  const parts = {
     settings,
     folder,
     db,
@@ -75,6 +76,7 @@ export async function openDaemon(
     onFresh,
     onGone,
   };
+  const base: Base = { ...parts, snapshots: openSnapshots(parts) };
   const backups = await openBackups(base);
   const restores = openRestores(base, backups);
   const code = openCode(base);

@@ -39,6 +39,10 @@ export interface SandboxRecord {
   readonly egressSpendCapUsd: number;
   readonly usage: Usage;
   readonly workdir: string;
+  /** When it is removed; absent: never. */
+  readonly expiresAt?: string | undefined;
+  /** Id of the snapshot that it was made from. */
+  readonly snapshot?: string | undefined;
   /** Its maker still furnishes it: nobody else sees it, and without its maker it goes. */
   readonly making?: true;
   readonly command?: Argv;

@@ -44,7 +44,7 @@ export interface Serving {
   close(): Promise<void>;
 }
 
-/** How often idle sandboxes are looked for, in milliseconds. */
+/** How often idle sandboxes, and those whose time is up, are looked for, in milliseconds. */
 const SLEEP_LOOK_MS = 1000;
 
 /**
@@ -73,11 +73,12 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     };
     const { signal } = stopping;
     const base = await openDaemon(db, options, { traces, onHandled, stopping: signal });
-    const { fleet, egress, meter, rows, having } = base;
+    const { fleet, egress, snapshots, meter, rows, having } = base;
     opened = egress;
     // Refuses to start where no sandbox could be made.
     if (settings.egress.enforce) egress.enclosure(await base.backend(settings.driver));
     await fleet.findAgain({ signal });
+    await snapshots.tidy({ signal });
     const exposed = exposedPorts(db);
     base.onFresh.add(exposed.clear);
     previews = await openPreviews({ settings, fleet, exposed, having, stopping: signal, notice });
@@ -97,6 +98,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     server.on('upgrade', dispatch.upgrade);
     const loops = [
       loop('pause idle sandboxes', SLEEP_LOOK_MS, () => fleet.sleepIdle({ signal }), notice),
+      loop('remove sandboxes whose time is up', SLEEP_LOOK_MS, () => fleet.removeExpired({ signal }), notice),
       loop('measure what sandboxes use', ROUND_MS, () => meter.round({ signal }), notice),
     ];
     return {

@@ -1,5 +1,6 @@
 /** The shapes of the API, for checks and for its description. */
 import Type from 'typebox';
+import { SHORTEST_TTL } from '../backend/spec.ts';
 import { askedPolicy } from './egress/policy.ts';
 
 export const strings = Type.Record(Type.String(), Type.String());
@@ -8,6 +9,9 @@ export const strings = Type.Record(Type.String(), Type.String());
 export const LONGEST_MS = 2 ** 31 - 1;
 
 export const port = Type.Integer({ minimum: 1, maximum: 65_535 });
+
+/** Milliseconds that a sandbox lives, at least a second and at most some 30,000 years, which a date can tell. */
+export const lifetime = Type.Integer({ minimum: SHORTEST_TTL, maximum: 1e15 });
 
 /** Accepts zero for "none", as the API does. */
 const cap = Type.Number({ minimum: 0 });
@@ -59,6 +63,8 @@ export const sandboxRecord = Type.Object({
   egressSpendCapUsd: Type.Number(),
   usage,
   workdir: Type.String(),
+  expiresAt: Type.Optional(Type.String({ format: 'date-time' })),
+  snapshot: Type.Optional(Type.String()),
   command: Type.Optional(Type.Array(Type.String())),
 });
 
@@ -80,6 +86,8 @@ export const createBody = Type.Object({
   egressSpendCapUsd: Type.Optional(capOf('egressSpendCapUsd')),
   workdir: Type.Optional(Type.String()),
   user: Type.Optional(Type.String()),
+  snapshot: Type.Optional(Type.String({ minLength: 1 })),
+  ttl: Type.Optional(lifetime),
   network: Type.Optional(Type.Union(['private', 'host', 'none'].map((each) => Type.Literal(each)))),
   command: Type.Optional(Type.Array(Type.String(), { minItems: 1 })),
 });

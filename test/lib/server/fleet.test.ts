@@ -303,6 +303,26 @@ describe('after a former run', () => {
     expect(rows.reserved()).toEqual([]);
   });
 
+  test('a rename that was cut off has the name that its backend has', async () => {
+    const { fleet, fake, rows, add } = place();
+    const held = (id: string) => ({ id: `rn-${id}`, name: `new-${id}`, driver: 'fake', renames: id });
+    for (const id of ['done', 'not']) {
+      add(id);
+      rows.reserve(held(id));
+    }
+    const box = fake.boxes.get('done');
+    if (box === undefined) throw new Error('no box');
+    fake.boxes.delete('done');
+    fake.boxes.set('new-done', { ...box, name: 'new-done' });
+    await fleet.findAgain(call);
+    expect(rows.list().map(({ name, status }) => [name, status])).toEqual([
+      ['new-done', 'running'],
+      ['not', 'running'],
+    ]);
+    expect(rows.reserved()).toEqual([]);
+    expect(fake.done).toEqual([]);
+  });
+
   test('a backend that does not answer is told of, and changes nothing', async () => {
     const { fleet, fake, rows, events, add } = place();
     add('one');
@@ -311,6 +331,66 @@ describe('after a former run', () => {
     expect(events).toEqual(["cannot find sandbox 'one' again: no engine"]);
     expect(rows.find('one')?.status).toBe('running');
   });
+});
+
+describe('change', () => {
+  test('a look meanwhile waits for the new name instead of taking it for vanished', async () => {
+    const { fleet, fake, rows, add } = place();
+    add('one');
+    const go = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    const moved = fleet.change(
+      'one',
+      async () => {
+        const box = fake.boxes.get('one');
+        if (box === undefined) throw new Error('no box');
+        fake.boxes.delete('one');
+        fake.boxes.set('two', { ...box, name: 'two' });
+        begun.resolve();
+        await go.promise;
+        rows.change('one', { name: 'two' });
+      },
+      call,
+    );
+    await begun.promise;
+    const looked = fleet.look('one', call);
+    go.resolve();
+    await moved;
+    using look = await looked;
+    expect([look.record.name, look.sandbox.name]).toEqual(['two', 'two']);
+    expect(rows.find('one')?.status).toBe('running');
+  });
+
+  test('what ends the processes of one makes it fresh, and awake if it runs', async () => {
+    const { fleet, fake, events, add } = place();
+    add('one');
+    add('two', { status: 'stopped' });
+    for (const id of ['one', 'two']) await fleet.renew(id, async () => void events.push(`act ${id}`), call);
+    expect(events).toEqual(['act one', 'fresh one', 'awake one', 'act two', 'fresh two']);
+    expect(fleet.list().map(({ status }) => status)).toEqual(['running', 'stopped']);
+    expect(fake.done).toEqual([]);
+  });
+});
+
+test('those whose time is up are removed, and one that cannot be is tried again', async () => {
+  const { fleet, fake, events, at, add } = place();
+  for (const id of ['one', 'two', 'never']) add(id);
+  fleet.extend('one', 5000);
+  fleet.extend('two', 5000);
+  fleet.extend('never', 5000);
+  expect(fleet.extend('never', undefined).expiresAt).toBeUndefined();
+  at(4999);
+  await fleet.removeExpired(call);
+  expect(fake.done).toEqual([]);
+  at(5000);
+  fake.before = async (what) => {
+    if (what === 'destroy one') throw new SbxError('unreachable', 'no engine');
+  };
+  await fleet.removeExpired(call);
+  expect(events).toEqual(["cannot remove sandbox 'one', whose time is up: no engine", 'gone two']);
+  fake.before = async () => undefined;
+  await fleet.removeExpired(call);
+  expect(fleet.list().map(({ id }) => id)).toEqual(['never']);
 });
 
 test('settled resolves when nothing changes any more', async () => {

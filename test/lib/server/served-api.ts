@@ -18,8 +18,8 @@ export interface ServedApi {
   /** The server that runs now. */
   server(): HotcellServer;
   folder(): string;
-  /** Ends the server and starts another one where it ended. */
-  restart(): Promise<void>;
+  /** Ends the server and starts another one where it ended, after this was done to the folder. */
+  restart(meanwhile?: () => void): Promise<void>;
 }
 
 /** Serves while the tests of a file run; what they leave is removed. */
@@ -46,8 +46,9 @@ export function servedApi(settings: Settings = {}): ServedApi {
     api,
     server: () => server,
     folder: () => folder,
-    async restart() {
+    async restart(meanwhile) {
       await server.close();
+      meanwhile?.();
       await start();
     },
   };

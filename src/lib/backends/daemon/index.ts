@@ -9,6 +9,7 @@ import { negotiation } from './plain/negotiate.ts';
 import { namedRecord } from './plain/record.ts';
 import { infoOf, MEGABYTE, recordOf } from './record.ts';
 import { openSandbox } from './sandbox.ts';
+import { snapshotsOf } from './snapshots.ts';
 
 /** Opens the backend; connects to nothing. */
 export function openDaemonBackend({ name, settings }: Pick<BackendOptions, 'name' | 'settings'>): Backend {
@@ -83,7 +84,7 @@ export function openDaemonBackend({ name, settings }: Pick<BackendOptions, 'name
       }
     },
     check: (call) => check(api, call),
-    can: {},
+    can: { snapshots: snapshotsOf(api, { isPlain }) },
   };
 }
 
@@ -92,10 +93,12 @@ function isMissing(error: unknown): boolean {
 }
 
 function createBody(spec: CreateSpec): object {
-  const { name, image, env, labels, limits, network, workdir, user, idle, egress, command } = spec;
+  const { name, image, snapshot, env, labels, limits, network, workdir, user, idle, ttl, egress, command } =
+    spec;
   return {
     name,
     image,
+    snapshot,
     env,
     labels,
     memoryMb: limits.memory === undefined ? undefined : limits.memory / MEGABYTE,
@@ -105,6 +108,7 @@ function createBody(spec: CreateSpec): object {
     workdir,
     user,
     sleepAfter: idle,
+    ttl,
     egress,
     command,
   };

@@ -16,6 +16,8 @@ export interface RemoteRecord {
   readonly limits: { readonly memoryMb?: number; readonly cpus?: number; readonly pidsLimit?: number };
   readonly workdir?: string | undefined;
   readonly command?: readonly string[] | undefined;
+  readonly expiresAt?: string | undefined;
+  readonly snapshot?: string | undefined;
 }
 
 const STATES: Readonly<Record<string, SandboxState>> = {
@@ -39,6 +41,8 @@ export function recordOf(value: unknown, backend: string): RemoteRecord {
     image: optionalText(fields.image),
     driver: optionalText(fields.driver),
     workdir: optionalText(fields.workdir),
+    expiresAt: optionalText(fields.expiresAt),
+    snapshot: optionalText(fields.snapshot),
     labels: texts(fields.labels),
     env: texts(fields.env),
     limits: limitsOf(fields.limits),
@@ -48,7 +52,19 @@ export function recordOf(value: unknown, backend: string): RemoteRecord {
 
 /** What is known of it in our words. */
 export function infoOf(record: RemoteRecord, backend: string): SandboxInfo {
-  const { id, name = id, status, createdAt, image, labels, limits, workdir, command } = record;
+  const {
+    id,
+    name = id,
+    status,
+    createdAt,
+    image,
+    labels,
+    limits,
+    workdir,
+    command,
+    expiresAt,
+    snapshot,
+  } = record;
   const { memoryMb, cpus, pidsLimit } = limits;
   return {
     id,
@@ -56,7 +72,9 @@ export function infoOf(record: RemoteRecord, backend: string): SandboxInfo {
     backend,
     state: STATES[status] ?? 'failed',
     createdAt,
+    expiresAt,
     image,
+    snapshot,
     labels,
     workdir,
     limits: {
@@ -71,9 +89,11 @@ export function infoOf(record: RemoteRecord, backend: string): SandboxInfo {
 
 export const MEGABYTE = 1024 * 1024;
 
-const optionalText = (value: unknown) => (typeof value === 'string' ? value : undefined);
+/** What of a record is text, and what else is as good as absent. */
+export const optionalText = (value: unknown) => (typeof value === 'string' ? value : undefined);
 
-function texts(value: unknown): Readonly<Record<string, string>> {
+/** Those of the fields that hold text. */
+export function texts(value: unknown): Readonly<Record<string, string>> {
   if (value === null || typeof value !== 'object') return {};
   return Object.fromEntries(
     Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),

@@ -6,9 +6,11 @@ import { type Api, segment } from './api.ts';
 import { type Calls, callsOf } from './calls.ts';
 import { egressOf } from './egress.ts';
 import { infoOf, type RemoteRecord, recordOf } from './record.ts';
+import { sandboxSnapshotsOf } from './snapshots.ts';
 
 export function openSandbox(api: Api, record: RemoteRecord): Sandbox {
-  const { id, name = id } = record;
+  const { id } = record;
+  let { name = id } = record;
   const at = `/sandboxes/${segment(id)}`;
   const calls = callsOf(api, id);
   const act = async (verb: string, call: Call) => {
@@ -16,7 +18,9 @@ export function openSandbox(api: Api, record: RemoteRecord): Sandbox {
   };
   return {
     id,
-    name,
+    get name() {
+      return name;
+    },
     backend: api.backend,
     async info(call) {
       const now = recordOf(await api.json({ method: 'GET', path: at }, call), api.backend);
@@ -25,6 +29,25 @@ export function openSandbox(api: Api, record: RemoteRecord): Sandbox {
     exec: async (spec, call) => (await import('./exec.ts')).execOverLink(api, { id, name }, spec, call),
     can: {
       power: { start: (call) => act('start', call), stop: (_, call) => act('stop', call) },
+      rename: async (next, call) => {
+        await api.json({ method: 'POST', path: `${at}/rename`, body: { name: next } }, call);
+        name = next;
+      },
+      fork: async (options, call) => {
+        const path = `${at}/fork`;
+        return openSandbox(
+          api,
+          recordOf(await api.json({ method: 'POST', path, body: options }, call), api.backend),
+        );
+      },
+      snapshots: sandboxSnapshotsOf(api, at),
+      lifetime: {
+        async extend(ms, call) {
+          const path = `${at}/extend`;
+          return recordOf(await api.json({ method: 'POST', path, body: { ms } }, call), api.backend)
+            .expiresAt;
+        },
+      },
       suspend: { pause: (call) => act('pause', call), resume: (call) => act('start', call) },
       env: envOf(api, at),
       archive: archiveOf(calls),

@@ -1,5 +1,5 @@
 /** A copy of a sandbox: an image of its files, and a container of the same settings made from it. */
-import type { Call, CreateSpec, Sandbox } from '../../backend/contract.ts';
+import type { Call, CreateSpec, ForkOptions, Sandbox } from '../../backend/contract.ts';
 import { SbxError } from '../../errors.ts';
 import type { Inspected } from './api.ts';
 import { type Box, missing } from './box.ts';
@@ -13,14 +13,17 @@ import { unhurried } from './unhurried.ts';
 import { volumesOf } from './volumes.ts';
 
 /** `fork` of the contract. */
-export async function fork(box: Box, name: string | undefined, call: Call): Promise<Sandbox> {
+export async function fork(box: Box, { name, labels, env = {} }: ForkOptions, call: Call): Promise<Sandbox> {
   const { docker } = box;
   refuseOddName(docker, name);
   const present = await inspect(docker.engine, box.container, call);
   if (present === undefined) throw missing(docker, box.name);
   const image = await commit(box, {}, { [FORK_LABEL]: 'copy' }, call);
   const { facts } = box;
-  const spec: CreateSpec = { ...settingsOf(docker.name, present), name, labels: facts?.labels ?? {} };
+  const spec: CreateSpec = {
+    ...settingsOf(docker.name, present),
+    ...{ name, env, labels: labels ?? facts?.labels ?? {} },
+  };
   const { image: shown, ...heritage } = heritageOf(box);
   try {
     return await makeNamed(
@@ -36,14 +39,13 @@ export async function fork(box: Box, name: string | undefined, call: Call): Prom
 }
 
 /** What a container was made with, for another one. Published ports get places of their own. */
-function settingsOf(backend: string, present: Inspected): Omit<CreateSpec, 'labels'> {
+function settingsOf(backend: string, present: Inspected): Omit<CreateSpec, 'labels' | 'env'> {
   const { Id, Config, HostConfig } = present;
   const mode = HostConfig.NetworkMode ?? 'bridge';
   const { limits = {}, command = [] } = inspectedInfo(backend, present);
   const [first, ...rest] = command;
   const published = Object.keys(HostConfig.PortBindings ?? {}).filter((port) => port.endsWith('/tcp'));
   return {
-    env: {},
     limits,
     networkName: mode === 'default' ? 'bridge' : mode,
     hostname: givenHostname(Id, Config),

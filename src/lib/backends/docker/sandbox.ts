@@ -41,7 +41,7 @@ function capabilities(box: Box, sandbox: Sandbox): SandboxCapabilities {
       resume: async (call) => (await power()).resume(box, call),
     },
     rename: async (name, call) => (await import('./rename.ts')).rename(box, name, call),
-    fork: async ({ name }, call) => (await import('./fork.ts')).fork(box, name, call),
+    fork: async (options, call) => (await import('./fork.ts')).fork(box, options, call),
     snapshots: {
       create: async (options, call) => (await import('./snapshots.ts')).createSnapshot(box, options, call),
       restore: async (ref, call) => (await import('./restore.ts')).restore(box, sandbox, ref, call),

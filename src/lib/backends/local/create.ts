@@ -1,5 +1,5 @@
 /** Making a local sandbox. Whatever goes wrong, nothing of it stays. */
-import type { Call, CreateSpec, Furnish, Sandbox } from '../../backend/contract.ts';
+import type { Call, CreateSpec, ForkOptions, Furnish, Sandbox } from '../../backend/contract.ts';
 import { SbxError } from '../../errors.ts';
 import { ensureFolder } from '../../store/folder.ts';
 import { randomName } from '../../util/name.ts';
@@ -99,7 +99,7 @@ async function makeWorkdir(sandbox: Sandbox, workdir: string, call: Call): Promi
 export async function fork(
   local: Local,
   sandbox: { readonly id: string; readonly name: string },
-  name: string | undefined,
+  { name, labels, env = {} }: ForkOptions,
   call: Call,
 ): Promise<Sandbox> {
   await recover(local);
@@ -110,8 +110,8 @@ export async function fork(
     }));
     const spec: CreateSpec = {
       name,
-      env: {},
-      labels: record.labels,
+      env,
+      labels: labels ?? record.labels,
       limits: record.limits,
       network: record.network,
       command: record.command,

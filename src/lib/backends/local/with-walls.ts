@@ -24,7 +24,7 @@ export function openWithWalls(local: Local, ref: Ref): Sandbox {
         pause: async (call) => (await import('./pause.ts')).pause(local, ref, call),
         resume: async (call) => (await import('./pause.ts')).resume(local, ref, call),
       },
-      fork: async (options, call) => (await import('./create.ts')).fork(local, ref, options.name, call),
+      fork: async (options, call) => (await import('./create.ts')).fork(local, ref, options, call),
       snapshots: {
         create: async (options, call) =>
           (await import('./snapshots.ts')).createSnapshot(local, ref, options, call),

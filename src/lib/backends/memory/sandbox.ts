@@ -79,10 +79,13 @@ export function sandboxOf(state: MemoryState, box: Box): Sandbox {
         refuseTakenName(state, name);
         box.name = name;
       },
-      async fork({ name }, call) {
+      async fork({ name, labels = box.labels, env = {} }, call) {
         check(call);
-        const { snapshot, env, labels, workdir, user, command } = box;
-        const copy = addBox(state, { name, snapshot, env: { ...env }, labels, workdir, user, command });
+        const { snapshot, workdir, user, command } = box;
+        const copy = addBox(state, {
+          ...{ name, snapshot, labels, workdir, user, command },
+          env: { ...box.env, ...env },
+        });
         try {
           await fillBox(copy, box.folder);
           copy.state = 'running';

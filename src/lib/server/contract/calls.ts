@@ -69,22 +69,6 @@ export const VALUES: Readonly<Record<string, Operation<Promise<unknown>>>> = {
   info: operation(none, (sandbox, _, call) => sandbox.info(call), { asleep: true }),
   stats: operation(none, (sandbox, _, call, having) => need(sandbox, 'stats', having)(call)),
   'ports.list': operation(none, (sandbox, _, call, having) => need(sandbox, 'ports', having).list(call)),
-  'lifetime.extend': operation(
-    Type.Object({ ms: Type.Optional(Type.Number({ minimum: 1 })) }),
-    (sandbox, { ms }, call, having) => need(sandbox, 'lifetime', having).extend(ms, call),
-    { asleep: true },
-  ),
-  'snapshots.create': operation(
-    Type.Object({ name: Type.Optional(Type.String()), labels: Type.Optional(strings) }),
-    (sandbox, { name, labels = {} }, call, having) =>
-      need(sandbox, 'snapshots', having).create({ name, labels }, call),
-    { asleep: true },
-  ),
-  'snapshots.restore': operation(
-    Type.Object({ ref: Type.String() }),
-    (sandbox, { ref }, call, having) => need(sandbox, 'snapshots', having).restore(ref, call),
-    { asleep: true },
-  ),
   'files.stat': operation(Type.Object({ path }), (sandbox, args, call, having) =>
     need(sandbox, 'files', having).stat(args.path, call),
   ),

@@ -3,6 +3,7 @@ import type { Backend, CreateSpec, EgressPolicy, ProviderAccess } from '../../ba
 import { SbxError } from '../../errors.ts';
 import type { Handled } from '../http/dispatch.ts';
 import { listen } from '../http/listen.ts';
+import type { SandboxRecord } from '../record.ts';
 import { isLoopback } from '../settings.ts';
 import type { Database } from '../store/database.ts';
 import type { SandboxRows } from '../store/sandboxes.ts';
@@ -13,7 +14,7 @@ import type { EgressSettings } from './settings.ts';
 import { openSwap } from './swap.ts';
 import type { LookUp } from './target.ts';
 import { type EgressToken, type EgressTokens, egressTokens, newToken } from './tokens.ts';
-import { accessTo, providerVariables, proxyVariables } from './wiring.ts';
+import { accessTo, providerVariables, proxyVariables, withoutTokens } from './wiring.ts';
 import { type FindSandbox, listenWithin } from './within.ts';
 
 export interface EgressOptions {
@@ -60,6 +61,10 @@ export interface Egress {
    * @throws SbxError `usage` when this backend's could not be kept from going around it
    */
   enclosure(backend: Pick<Backend, 'manifest' | 'name'>): Enclosure | undefined;
+  /** The environment of a sandbox without what its own tokens brought into it, for another one to have. */
+  ownEnv(record: Pick<SandboxRecord, 'id' | 'env'>): Readonly<Record<string, string>>;
+  /** The policy of the token by which a sandbox uses providers; undefined where its environment has none. */
+  policyOf(record: Pick<SandboxRecord, 'id' | 'env'>): EgressPolicy | undefined;
   /** Brings the gateway to a sandbox that runs and has a token. */
   reach(id: string, find: FindSandbox): Promise<void>;
   /** After it was stopped, started anew or removed. */
@@ -119,6 +124,16 @@ export async function openEgress(options: EgressOptions): Promise<Egress> {
       throw new SbxError('usage', `sandboxes of '${backend.name}' could go around the egress gateway`, {
         hint: 'docker network create --internal NAME; sbx serve --egress-enforce --egress-network NAME …',
       });
+    },
+    ownEnv: ({ id, env }) =>
+      withoutTokens(
+        env,
+        tokens.list(id).map(({ token }) => token),
+        accessTo(providers, { host: advertise, port }),
+      ),
+    policyOf({ id, env }) {
+      const values = new Set(Object.values(env));
+      return tokens.list(id).find(({ token }) => values.has(token))?.policy;
     },
     async reach(id, find) {
       if (tokens.list(id).length > 0) await within.open(id, find);

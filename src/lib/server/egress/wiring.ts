@@ -55,4 +55,16 @@ export function proxyVariables(address: GatewayAddress, token: string): Variable
   };
 }
 
+/** An environment without the variables that hold one of these tokens, and those that go with them. */
+export function withoutTokens(
+  env: Variables,
+  tokens: readonly string[],
+  access: readonly ProviderAccess[],
+): Variables {
+  const gone = new Set(Object.keys(env).filter((name) => tokens.some((token) => env[name]?.includes(token))));
+  for (const { baseUrlEnv, keyEnv } of access) if (gone.has(keyEnv)) gone.add(baseUrlEnv);
+  if (gone.has('HTTP_PROXY')) for (const name of ['NO_PROXY', 'no_proxy']) gone.add(name);
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !gone.has(name)));
+}
+
 const authority = ({ host, port }: GatewayAddress) => `${host.includes(':') ? `[${host}]` : host}:${port}`;

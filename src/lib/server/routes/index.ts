@@ -20,6 +20,7 @@ import { metricsRoutes } from './metrics.ts';
 import { openApiRoute } from './openapi.ts';
 import { processRoutes } from './processes.ts';
 import { sandboxRoutes } from './sandboxes.ts';
+import { snapshotRoutes } from './snapshots.ts';
 import { terminalRoute } from './terminal.ts';
 import { traceRoutes } from './traces.ts';
 import { waitPortRoutes } from './wait-port.ts';
@@ -41,6 +42,7 @@ const topics = [
   waitPortRoutes,
   exposeRoutes,
   backupRoutes,
+  snapshotRoutes,
   codeRoutes,
   egressRoutes,
   metricsRoutes,

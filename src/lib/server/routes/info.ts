@@ -8,6 +8,11 @@ import { type Route, route } from '../http/route.ts';
 export const EXTENSIONS: Readonly<Record<string, number>> = {
   /** The operations of a sandbox by name, and links. */
   contract: 1,
+  /** Snapshots, copies, new names and lifetimes of sandboxes. */
+  snapshots: 1,
+  fork: 1,
+  rename: 1,
+  lifetime: 1,
   /** `?session= of a terminal. */
   terminalSession: 1,
 };

@@ -2,8 +2,18 @@
 import Type from 'typebox';
 import { create } from '../create.ts';
 import type { Daemon } from '../daemon.ts';
+import { fork } from '../fork.ts';
 import { type Route, route } from '../http/route.ts';
-import { createBody, sandboxRecord } from '../shapes.ts';
+import { rename } from '../rename.ts';
+import { createBody, environment, lifetime, sandboxRecord, strings } from '../shapes.ts';
+import { unhurried } from '../unhurried.ts';
+
+/** Labels are in the place of those of the source, variables over its own. */
+const forkBody = Type.Object({
+  name: Type.Optional(Type.String()),
+  labels: Type.Optional(strings),
+  env: Type.Optional(environment),
+});
 
 export function sandboxRoutes(daemon: Daemon): Route[] {
   const { fleet } = daemon;
@@ -67,8 +77,31 @@ export function sandboxRoutes(daemon: Daemon): Route[] {
       answers: { 200: one },
       handle: async ({ params, json }) => json(200, await fleet.pause(params.id ?? '', unhurried)),
     }),
+    route({
+      method: 'POST',
+      path: '/sandboxes/:id/rename',
+      summary: 'give it another name',
+      body: Type.Object({ name: Type.String() }),
+      answers: { 200: one },
+      handle: async ({ params, body, json }) =>
+        json(200, await rename(daemon, params.id ?? '', body.name, unhurried)),
+    }),
+    route({
+      method: 'POST',
+      path: '/sandboxes/:id/fork',
+      summary: 'make another sandbox from its present files',
+      body: forkBody,
+      answers: { 201: one },
+      handle: async ({ params, body, signal, json }) =>
+        json(201, await fork(daemon, params.id ?? '', body, { signal })),
+    }),
+    route({
+      method: 'POST',
+      path: '/sandboxes/:id/extend',
+      summary: 'remove it `ms` milliseconds from now; without, never',
+      body: Type.Object({ ms: Type.Optional(lifetime) }),
+      answers: { 200: one },
+      handle: ({ params, body, json }) => json(200, fleet.extend(params.id ?? '', body.ms)),
+    }),
   ];
 }
-
-/** What has begun to change a sandbox is brought to its end, whether the client waits or not. */
-const unhurried = { signal: new AbortController().signal };

@@ -19,6 +19,10 @@ const STEPS: readonly string[] = [
   `CREATE TABLE backup (
      number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, sandbox TEXT NOT NULL, made TEXT NOT NULL, bytes INTEGER NOT NULL
    ) STRICT;`,
+  // Nor these.
+  `CREATE TABLE snapshot (
+     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, name TEXT UNIQUE, record TEXT NOT NULL
+   ) STRICT;`,
 ];
 
 /** An open database. Calls are synchronous and take microseconds. */

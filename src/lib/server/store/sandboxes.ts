@@ -1,4 +1,7 @@
-/** The records of sandboxes. A row without a status, or with `making`, stands for one that is being made. */
+/**
+ * The records of sandboxes. A row without a status, or with `making`, stands for one that is being made, or for the new
+ * name of one that is being renamed.
+ */
 import type { SandboxRecord } from '../record.ts';
 import type { Database } from './database.ts';
 
@@ -13,7 +16,9 @@ export interface SandboxRows {
   put(record: SandboxRecord): void;
   /** Changes a few fields; nothing when it is gone. */
   change(id: string, fields: Partial<SandboxRecord>): SandboxRecord | undefined;
-  /** Those whose making was cut off. */
+  /** Gives the name that a row holds to the sandbox that is renamed, unless that is gone. The row goes. */
+  rename(held: HeldName): SandboxRecord | undefined;
+  /** Those whose making, or renaming, was cut off. */
   reserved(): Reserved[];
   remove(id: string): void;
 }
@@ -22,7 +27,11 @@ export interface Reserved {
   readonly id: string;
   readonly name: string;
   readonly driver: string;
+  /** The sandbox whose next name it holds. */
+  readonly renames?: string;
 }
+
+export type HeldName = Reserved & Required<Pick<Reserved, 'renames'>>;
 
 export function sandboxRows(db: Database): SandboxRows {
   const parse = (row: unknown) => JSON.parse((row as { record: string }).record) as SandboxRecord;
@@ -58,6 +67,11 @@ export function sandboxRows(db: Database): SandboxRows {
       rows.put(changed);
       return changed;
     },
+    rename: ({ id, name, renames }) =>
+      db.transaction(() => {
+        rows.remove(id);
+        return rows.change(renames, { name });
+      }),
     reserved: () => all().filter((each) => !isMade(each)) as unknown as Reserved[],
     remove(id) {
       db.prepare('DELETE FROM sandbox WHERE id = ?').run(id);

@@ -77,6 +77,19 @@ test('a plain server is not sent what it would pass over', async () => {
   expect(asked).toEqual(['GET /info']);
 });
 
+test('a plain server has no snapshots, and is sent none', async () => {
+  const { backend, asked } = await serving({ 'GET /info': {} });
+  const { snapshots } = backend.can;
+  if (snapshots === undefined) throw new Error('no snapshots');
+  const unsupported = { code: 'unsupported', message: expect.stringContaining('no snapshots') };
+  await expect(snapshots.get('one', call)).rejects.toMatchObject(unsupported);
+  await expect(snapshots.remove('one', call)).rejects.toMatchObject(unsupported);
+  await expect(snapshots.list(call)[Symbol.asyncIterator]().next()).rejects.toMatchObject(unsupported);
+  const made = backend.create({ ...least, snapshot: 'one', ttl: 5000 }, call);
+  await expect(made).rejects.toMatchObject({ message: expect.stringMatching(/--from, --ttl/) });
+  expect(asked.filter((each) => each.startsWith('POST'))).toEqual([]);
+});
+
 test('at a plain server a label has the name, and the first with it is meant', async () => {
   const named = (id: string) => ({ ...record, id, labels: { 'sbx.name': 'box', team: 'web' } });
   const { backend } = await serving({

@@ -115,9 +115,26 @@ describe('a local sandbox', () => {
     expect(await say(server, id, `curl -sS -p ${there}`)).toContain('"url":"/there"');
     expect(await say(server, id, 'curl -sS http://127.0.0.3/')).toContain('host_not_allowed');
     expect(await say(server, id, `curl -sS --noproxy "*" ${there}`)).toMatch(/curl: \(7\)/);
+    const copy = await ask<Box>(server, `POST /sandboxes/${id}/fork`);
+    expect(copy.env.HTTP_PROXY).toContain(copy.id);
+    expect(await say(server, copy.id, `curl -sS ${there}`)).toContain('"url":"/there"');
+    expect(await say(server, copy.id, `curl -sS --noproxy "*" ${there}`)).toMatch(/curl: \(7\)/);
     await expect(ask(server, 'POST /sandboxes', { network: 'private' })).rejects.toThrow(
       '400 {"error":"network must be none here: all traffic goes through the egress gateway"}',
     );
+    await server.close();
+  });
+
+  test('that could go around the gateway before there was a rule is not copied', async () => {
+    const before = await start('ruled');
+    const { id } = await ask<Box>(before, 'POST /sandboxes', {});
+    await before.close();
+    const server = await start('ruled', { enforce: true });
+    await expect(ask(server, `POST /sandboxes/${id}/fork`)).rejects.toThrow(/^409 .*go around/);
+    const snapshot = await ask<{ id: string }>(server, `POST /sandboxes/${id}/snapshots`);
+    const { env } = await ask<Box>(server, 'POST /sandboxes', { snapshot: snapshot.id });
+    expect(env.HTTP_PROXY).toBeDefined();
+    await ask(server, `DELETE /snapshots/${snapshot.id}`);
     await server.close();
   });
 });

@@ -130,7 +130,7 @@ test('a file of an older form is brought to the present one, of a newer one is l
     db.exec(sql);
     db.close();
   };
-  change('DROP TABLE backup; PRAGMA user_version = 1');
+  change('DROP TABLE backup; DROP TABLE snapshot; PRAGMA user_version = 1');
   using(at, (db) => {
     expect(backupRows(db).list()).toEqual([]);
     expect(sandboxRows(db).list()).toHaveLength(1);

@@ -45,8 +45,16 @@ async function remove(api: Api, { id }: RemoteRecord): Promise<void> {
   }
 }
 
-function refuseUnknown({ backend }: Api, { network, workdir, user, command }: CreateSpec): void {
-  const given = { '--network': network, '--workdir': workdir, '--user': user, 'a main command': command };
+function refuseUnknown({ backend }: Api, spec: CreateSpec): void {
+  const { snapshot, ttl, network, workdir, user, command } = spec;
+  const given = {
+    '--from': snapshot,
+    '--ttl': ttl,
+    '--network': network,
+    '--workdir': workdir,
+    '--user': user,
+    'a main command': command,
+  };
   const refused = Object.entries(given).flatMap(([as, value]) => (value === undefined ? [] : [as]));
   if (refused.length === 0) return;
   throw new SbxError(

@@ -19,6 +19,6 @@ export const plainManifest: Manifest = {
     egress: 'native',
   },
   createOptions: manifest.createOptions.filter(
-    (option) => !['network', 'workdir', 'user', 'command'].includes(option),
+    (option) => !['snapshot', 'ttl', 'network', 'workdir', 'user', 'command'].includes(option),
   ),
 };
