@@ -59,6 +59,8 @@ export function lifecycleConformance(h: Harness): void {
     const sandbox = await h.sandbox({ name: uniqueName() });
     await say(sandbox, 'echo first > mine');
     expect((await refusal(h.sandbox({ name: sandbox.name }))).code).toBe('conflict');
+    const furnished = h.backend().create({ ...plain, name: sandbox.name }, call, async () => undefined);
+    expect((await refusal(furnished)).code).toBe('conflict');
     expect(await say(await h.backend().get(sandbox.name, call), 'cat mine')).toBe('first');
   });
 

@@ -17,7 +17,7 @@ import { create } from '../create.ts';
 import type { Daemon } from '../daemon.ts';
 import type { Use } from '../fleet.ts';
 import { checker } from '../http/body.ts';
-import { failureOf, HttpRefusal, reasonOf } from '../http/refusal.ts';
+import { failureWithin, HttpRefusal, reasonOf } from '../http/refusal.ts';
 import type { UpgradeExchange, UpgradeRoute } from '../http/route.ts';
 import type { SandboxRecord } from '../record.ts';
 import { type CreateBody, createBody } from '../shapes.ts';
@@ -69,7 +69,7 @@ function createLink(daemon: Daemon): UpgradeRoute {
         const call = { signal: AbortSignal.any([gone.signal, upgrade.signal]) };
         link.send({ made: await create(daemon, body as CreateBody, call, { furnish }) });
       } catch (error) {
-        link.send(failureOf(error).body);
+        link.send(failureWithin(error));
       }
       link.end();
       await link.closed;
@@ -166,9 +166,9 @@ async function follow(
       copy(running.stderr, LINK_ERRORS),
     ]);
     // A command that the server ended did not end by itself.
-    link.send(stopping.aborted ? failureOf(stopping.reason).body : { exit });
+    link.send(stopping.aborted ? failureWithin(stopping.reason) : { exit });
   } catch (error) {
-    link.send(failureOf(error).body);
+    link.send(failureWithin(error));
   } finally {
     over = true;
     link.end();

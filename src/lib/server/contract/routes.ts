@@ -6,7 +6,7 @@ import type { Call } from '../../backend/contract.ts';
 import { need } from '../../backend/need.ts';
 import type { Daemon } from '../daemon.ts';
 import { checker } from '../http/body.ts';
-import { failureOf, HttpRefusal } from '../http/refusal.ts';
+import { failureWithin, HttpRefusal } from '../http/refusal.ts';
 import { type Exchange, type Route, route } from '../http/route.ts';
 import { LISTS, type Operation, VALUES } from './calls.ts';
 
@@ -181,7 +181,7 @@ async function lines(
       signal.throwIfAborted();
       yield '{"end":true}\n';
     } catch (error) {
-      yield `${JSON.stringify(failureOf(signal.aborted ? signal.reason : error).body)}\n`;
+      yield `${JSON.stringify(failureWithin(signal.aborted ? signal.reason : error))}\n`;
     }
   };
   await pipeline(source, response);

@@ -55,6 +55,15 @@ export function failureOf(error: unknown): Failure {
   return { status: 500, headers: {}, body: { error: 'internal error', code: 'bug' } };
 }
 
+/** Of those that have no code of ours. */
+const CODES: Readonly<Record<number, ErrorCode>> = { 400: 'usage', 404: 'not_found', 409: 'conflict' };
+
+/** What a client is told of a failure where no status goes with it. */
+export function failureWithin(error: unknown): Failure['body'] {
+  const { status, body } = failureOf(error);
+  return { code: CODES[status] ?? 'failed', ...body };
+}
+
 /** Why a stream breaks off, in words: the server stops, or what was thrown. */
 export function reasonOf({ aborted, reason }: AbortSignal, error: unknown): string {
   const cause: unknown = aborted ? reason : error;
