@@ -5,6 +5,8 @@ import { pause } from '../util/pause.ts';
 
 /** Milliseconds that a sandbox which is being stopped may take until it says so: its processes are given 10 s to end. */
 const STOP_DUE = 12_000;
+/** Milliseconds that the end of one may take whose processes have ended. */
+const END_DUE = 1000;
 /** Milliseconds between looks at it. */
 const LOOK = 100;
 
@@ -37,8 +39,10 @@ export async function endOfSession(
 
 /** Why a lost connection cannot be had again: that the sandbox was stopped or removed, where that is why. */
 export async function whyLost(sandbox: Sandbox, error: unknown, signal: AbortSignal): Promise<unknown> {
-  const isRefused = error instanceof SbxError && (error.code === 'conflict' || error.code === 'not_found');
-  return (isRefused ? await stopOf(sandbox, 0, signal) : undefined) ?? error;
+  const code = error instanceof SbxError ? error.code : undefined;
+  // What cannot be entered any more may not have come to its end yet.
+  const due = { conflict: 0, not_found: 0, failed: END_DUE }[code as string];
+  return (due === undefined ? undefined : await stopOf(sandbox, due, signal)) ?? error;
 }
 
 /** How the session's shell ended, where that is known. */

@@ -9,6 +9,7 @@ import { isExpired } from './info.ts';
 import { type InitProcess, isAlive, readInit } from './init-process.ts';
 import { GUEST_PATH, joinArgv } from './join.ts';
 import { type SandboxLayout, sandboxLayout } from './layout.ts';
+import { isExiting } from './process-state.ts';
 import type { SandboxRecord } from './record.ts';
 import { readRecord, tryRecord } from './record.ts';
 import { findUser } from './users.ts';
@@ -62,7 +63,7 @@ export async function execLocal(
           words,
         ),
       openPipes: (names) => openPipes(files.pipes, names),
-      isRunning: () => isAlive(init) && (starting || !isEnding(files)),
+      isRunning: () => isAlive(init) && !isExiting(init.pid) && (starting || !isEnding(files)),
     },
   );
 }

@@ -13,6 +13,21 @@ export function stateOf(pid: number): string | undefined {
   }
 }
 
+/** PF_EXITING of the kernel's sched.h. */
+const EXITING = 0x4;
+
+/** Whether a process is on its way out, in which the init of a pid namespace waits for all others; also true when it is gone. */
+export function isExiting(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const flags = stat.slice(stat.lastIndexOf(')') + 2).split(' ', 7)[6];
+    return (Number(flags) & EXITING) !== 0;
+  } catch (error) {
+    if (hasErrno(error, 'ENOENT', 'ESRCH')) return true;
+    throw error;
+  }
+}
+
 /** The children of a process; none when it is gone or the kernel does not tell. */
 export function childrenOf(pid: number): number[] {
   try {
