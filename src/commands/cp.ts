@@ -76,7 +76,7 @@ export default class Cp extends SbxCommand<typeof Cp> {
       outwardLinks,
     };
     const run = () => copy(world, request, call);
-    const result = await (destination === '-' ? untilOutputGone(run) : run());
+    const result = await (destination === '-' ? untilOutputGone(io.stdout.stream(), run) : run());
     progress.end(`copied ${countText(result)}`);
     if (this.format !== 'table' && this.format !== 'wide' && this.format !== 'name')
       await this.printOne(result, copyView);

@@ -25,6 +25,6 @@ export default class FilesCat extends SbxCommand<typeof FilesCat> {
     const { sandbox, path } = this.args;
     const target = await fileTarget(this.context, { sandbox, path }, 'cat', call);
     const output = this.context.io.stdout.stream();
-    await untilOutputGone(() => catFile(target, target.path, output, call));
+    await untilOutputGone(output, () => catFile(target, target.path, output, call));
   }
 }

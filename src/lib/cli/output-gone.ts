@@ -1,14 +1,19 @@
+import type { Writable } from 'node:stream';
 import { hasErrno } from '../errors.ts';
 import { OutputClosed } from './io.ts';
 
-/** Runs what streams to stdout; a reader that has gone (`| head`) ends it as quietly as it ends `Output.write`. */
-export async function untilOutputGone<T>(run: () => Promise<T>): Promise<T> {
+/** Runs what streams to `output`; a reader that has gone (`| head`) ends it as quietly as it ends `Output.write`. */
+export async function untilOutputGone<T>(output: Writable, run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (cause) {
-    if (hasErrno(cause, 'EPIPE', 'ERR_STREAM_DESTROYED', 'ERR_STREAM_PREMATURE_CLOSE')) {
+    if (isGone(output) && hasErrno(cause, 'EPIPE', 'ERR_STREAM_DESTROYED', 'ERR_STREAM_PREMATURE_CLOSE'))
       throw new OutputClosed('stdout is closed');
-    }
     throw cause;
   }
+}
+
+/** Not one that was given up because its source failed: that failure is its error then. */
+function isGone({ errored, destroyed }: Writable): boolean {
+  return errored === null ? destroyed : hasErrno(errored, 'EPIPE');
 }

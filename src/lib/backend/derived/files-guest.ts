@@ -58,7 +58,6 @@ export async function startFileProgram(
   const script = common + program.script;
   const running = await startGuest(sandbox, program.name, script, program.args, call, { env: program.env });
   const stderr = tail(running.stderr);
-  const chunks = (running.stdout as AsyncIterable<Buffer>)[Symbol.asyncIterator]();
   const abort = endOnAbort(running, call);
   const finish = async (): Promise<void> => {
     const exit = await running.wait();
@@ -66,6 +65,7 @@ export async function startFileProgram(
     call.signal.throwIfAborted();
     check(sandbox, program, exit, await stderr);
   };
+  const chunks = told(running.stdout as AsyncIterable<Buffer>, finish);
   let head: Buffer = Buffer.alloc(0);
   let newline = -1;
   while (newline < 0) {
@@ -85,6 +85,16 @@ export async function startFileProgram(
     greeting: head.toString('latin1', 0, newline),
     output: rest(running, head.subarray(newline + 1), chunks, finish),
   };
+}
+
+/** What comes of an output. That it breaks off says less than how its program ended. */
+async function* told(output: AsyncIterable<Buffer>, finish: () => Promise<void>): AsyncGenerator<Buffer> {
+  try {
+    yield* output;
+  } catch (cause) {
+    await finish();
+    throw cause;
+  }
 }
 
 async function* rest(
