@@ -82,7 +82,8 @@ describe('too much', () => {
     }
     await Promise.all(clients.map((client) => client.until(/^HTTP\/1\.1 413 .*request body too large/s)));
     await Promise.all(clients.map(({ closed }) => closed));
-    expect(memoryOf(server.pid).peak - before).toBeLessThan(128);
+    // Of gigabytes that came meanwhile.
+    expect(memoryOf(server.pid).peak - before).toBeLessThan(300);
     expect((await server.ask('GET', '/sandboxes')).status).toBe(200);
   });
 });

@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { type FSWatcher, watch } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { hasErrno, SbxError } from '../../errors.ts';
 import { withoutLastWords } from '../../guest/session-recording.ts';
 import { exitOfRecord } from '../../guest/sessions.ts';
@@ -28,6 +29,8 @@ const LINE_LIMIT = 64;
 const WORD_LENGTH = 32;
 /** Most that the end of a session may take to be recorded after its socket is gone, in milliseconds. */
 const RECORD_PATIENCE_MS = 2000;
+/** How soon a dtach that is ending closes a connection that was just made, in milliseconds. */
+const CLOSE_MS = 100;
 
 /** Opens the folder of a session below the sandbox's guest folder; undefined when it is not there or not ours to open. */
 export async function openSession(guest: string, name: string): Promise<FileHandle | undefined> {
@@ -120,14 +123,23 @@ async function howEnded(session: FileHandle, isRunning: () => boolean): Promise<
     const exit = await exitRecord(session);
     if (exit !== undefined) return exit;
     const again = await dial(session);
-    if (again !== undefined) {
-      again.destroy();
+    if (again !== undefined && (await staysOpen(again)))
       return { reason: 'lost', error: new Error('the session closed the connection') };
-    }
     return (isRunning() ? await nextExitRecord(session) : await exitRecord(session)) ?? { reason: 'ended' };
   } catch (error) {
     return { reason: 'lost', error: error instanceof Error ? error : new Error(String(error)) };
   }
+}
+
+/** Whether somebody is behind a connection: for a moment it can also be had of a dtach that is ending. */
+async function staysOpen(socket: Socket): Promise<boolean> {
+  const closed = new Promise<boolean>((resolve) => {
+    for (const event of ['end', 'close']) socket.once(event, () => resolve(false));
+  });
+  socket.resume();
+  const isOpen = await Promise.race([closed, pause(CLOSE_MS).then(() => true)]);
+  socket.destroy();
+  return isOpen;
 }
 
 async function exitRecord(session: FileHandle): Promise<ChannelEnd | undefined> {
