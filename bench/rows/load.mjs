@@ -19,7 +19,7 @@ export const loadRows = [
     unit: 'lost',
     target: { most: 0 },
     async measure(world) {
-      const { ask, peak } = await serve(world);
+      const { ask, peak, stop } = await serve(world);
       const started = performance.now();
       const ids = await inTurn(async () => JSON.parse(await text(await ask('POST', '/sandboxes'))).id);
       const made = performance.now();
@@ -35,6 +35,7 @@ export const loadRows = [
       await inTurn(async (n) => text(await ask('DELETE', `/sandboxes/${ids[n]}`)));
       const seconds = (from, to) => `${((to - from) / 1000).toFixed(1)} s`;
       const figures = `${SANDBOXES} sandboxes made in ${seconds(started, made)}, all streams open in ${seconds(made, open)}, over in ${seconds(open, over)}; the server held ${peak()} MB at most`;
+      await stop();
       return {
         commands: [`${STREAMS} × POST /sandboxes/ID/exec at once`],
         value: wrong.length,
@@ -44,15 +45,16 @@ export const loadRows = [
   },
 ];
 
-/** Starts a server. @returns how to ask it, and its largest memory so far in megabytes */
+/** Starts a server. @returns how to ask it, its largest memory so far in megabytes, and its end */
 async function serve(world) {
   const { env } = world;
   const port = await freePort();
   const others = ['--preview-listen', '127.0.0.1:0', '--egress-listen', '127.0.0.1:0'];
   const argv = [env.NODE, env.SBX_ENTRY, 'serve', '--listen', `127.0.0.1:${port}`, ...others];
-  await world.background(argv, /^serving at/);
+  const stop = await world.background(argv, /^serving at/);
   const { pid } = JSON.parse(readFileSync(join(env.SBX_STATE_DIR, 'serve/lock'), 'utf8'));
   return {
+    stop,
     ask: (method, path, body = {}) =>
       new Promise((resolve, reject) => {
         request({ port, method, path, agent: false }, resolve)
