@@ -21,7 +21,9 @@ export interface PlainServer {
 export async function plainServer(program: string): Promise<PlainServer> {
   const { url, key, close } = await startSeed(program, {});
   const backend = openDaemonBackend({ name: 'plain', settings: { url, token: key } });
-  return { backend: { ...backend, manifest: seedManifest }, close };
+  // The backend of a type says what one of them can do at most, before it has asked its server. That a plain one has no snapshots is
+  // said when they are asked for: see negotiation.test.ts.
+  return { backend: { ...backend, manifest: seedManifest, can: {} }, close };
 }
 
 /** What the API has no way to, and what a driver that runs processes of this machine cannot keep apart. */
