@@ -178,7 +178,11 @@ export default class Serve extends SbxCommand<typeof Serve> {
     const driver = backends.default();
     const { image: configured } = backends.describe(driver).settings;
     const drivers = backends.names().filter((name) => backends.describe(name).type !== 'daemon');
-    if (!drivers.includes(driver)) throw new SbxError('usage', `backend '${driver}' is a server itself`);
+    if (!drivers.includes(driver)) {
+      throw new SbxError('usage', `backend '${driver}' is a server itself`, {
+        hint: 'name one that it shall serve: sbx serve --backend local',
+      });
+    }
     const key =
       flags['api-key-file'] === undefined ? context.env.SBX_API_KEY : await secretFrom(flags['api-key-file']);
     return {

@@ -6,6 +6,7 @@ import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { Call, Sandbox } from '../backend/contract.ts';
 import { type GuestResult, refuseNoShell, runGuest } from '../backend/derived/run-guest.ts';
+import { unhurried } from '../backend/unhurried.ts';
 import { SbxError } from '../errors.ts';
 import commonScript from '../guest/code-common.sh';
 import interruptScript from '../guest/code-interrupt.sh';
@@ -77,9 +78,6 @@ const ANSWER_LIMIT = 32 * 1024 * 1024;
 const PATIENCE_MS = 2000;
 
 const isResult = Compile(codeResult);
-/** A run and a start are brought to an end by what is told to them, not by breaking them off. */
-const unhurried: Call = { signal: new AbortController().signal };
-
 export function openCode({ db, now, onFresh }: Pick<Daemon, 'db' | 'now' | 'onFresh'>): Code {
   const contexts = items<CodeContext>(db, 'code-context');
   const removed = items<string>(db, 'code-removed');

@@ -2,6 +2,7 @@
 import type { Backend, Call, CreateSpec, EgressPolicy, Furnish, Sandbox } from '../backend/contract.ts';
 import type { GivenOption } from '../backend/need.ts';
 import { checkArgv, checkCreateSpec } from '../backend/spec.ts';
+import { unhurried } from '../backend/unhurried.ts';
 import { SbxError } from '../errors.ts';
 import { createSandbox } from '../ops/create.ts';
 import type { Progress } from '../ops/progress.ts';
@@ -19,7 +20,6 @@ import type { CreateBody } from './shapes.ts';
 import type { Database } from './store/database.ts';
 import { items } from './store/items.ts';
 import type { Snapshot } from './store/snapshots.ts';
-import { unhurried } from './unhurried.ts';
 
 const MEGABYTE = 1024 * 1024;
 /** The least that engines take, in megabytes. */

@@ -2,6 +2,7 @@
 import type { Call, ForkOptions } from '../backend/contract.ts';
 import { need } from '../backend/need.ts';
 import { checkLabel, checkName } from '../backend/spec.ts';
+import { unhurried } from '../backend/unhurried.ts';
 import { SbxError } from '../errors.ts';
 import { randomHex } from '../util/random-id.ts';
 import { copyRequest } from './create.ts';
@@ -10,7 +11,6 @@ import type { Enclosure } from './egress/egress.ts';
 import { OWNER_LABEL } from './fleet.ts';
 import { inheritance, withheldFrom } from './inheritance.ts';
 import { noUsage, type SandboxRecord } from './record.ts';
-import { unhurried } from './unhurried.ts';
 
 /** Makes it and writes its record; a failure leaves nothing. @throws SbxError `conflict` for a taken name; HttpRefusal 503. */
 export async function fork(

@@ -3,9 +3,9 @@
  * are empty while it is made, and taken away afterwards.
  */
 import type { Sandbox } from '../backend/contract.ts';
+import { unhurried } from '../backend/unhurried.ts';
 import { SbxError } from '../errors.ts';
 import type { Base } from './daemon.ts';
-import { unhurried } from './unhurried.ts';
 
 type Variables = Readonly<Record<string, string>>;
 

@@ -5,6 +5,7 @@
 import type { Call, SnapshotInfo } from '../backend/contract.ts';
 import { need } from '../backend/need.ts';
 import { checkLabel, checkName } from '../backend/spec.ts';
+import { unhurried } from '../backend/unhurried.ts';
 import { SbxError } from '../errors.ts';
 import { randomHex } from '../util/random-id.ts';
 import type { Base } from './daemon.ts';
@@ -12,7 +13,6 @@ import { OWNER_LABEL } from './fleet.ts';
 import { withheldFrom } from './inheritance.ts';
 import type { SandboxRecord } from './record.ts';
 import { type Snapshot, type SnapshotRows, snapshotRows } from './store/snapshots.ts';
-import { unhurried } from './unhurried.ts';
 
 export interface Snapshots extends Pick<SnapshotRows, 'list'> {
   /** By id, name, or an unambiguous beginning of an id. @throws SbxError `not_found` */

@@ -1,5 +1,6 @@
 /** Making a sandbox: a container whose process 1 waits, so that it outlives its main command. A failure leaves nothing. */
 import type { Call, CreateSpec, Furnish, Sandbox } from '../../backend/contract.ts';
+import { unhurried } from '../../backend/unhurried.ts';
 import { SbxError } from '../../errors.ts';
 import { randomName } from '../../util/name.ts';
 import { randomHex } from '../../util/random-id.ts';
@@ -17,7 +18,6 @@ import { isAboutPipes, makePipes, removePipes } from './pipes.ts';
 import { openSandbox } from './sandbox.ts';
 import { type Source, sourceOf } from './source.ts';
 import { nameUnfinished } from './unfinished.ts';
-import { unhurried } from './unhurried.ts';
 
 const NAME_ATTEMPTS = 20;
 /** What gVisor's runtime is called everywhere. */

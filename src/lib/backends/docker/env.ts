@@ -4,6 +4,7 @@
  */
 import { Readable } from 'node:stream';
 import type { Call, EnvStore } from '../../backend/contract.ts';
+import { unhurried } from '../../backend/unhurried.ts';
 import { SbxError } from '../../errors.ts';
 import { ENVIRONMENT_FILE } from '../../guest/exec.ts';
 import { isEnvName } from '../../util/env-file.ts';
@@ -11,7 +12,6 @@ import { quoteWord } from '../../util/shell-quote.ts';
 import { readArchive, writeArchive } from './archive-calls.ts';
 import type { Box } from './box.ts';
 import { inspectBox } from './snapshots.ts';
-import { unhurried } from './unhurried.ts';
 
 /** The first line of the file holds the changes as JSON, for us; the rest is for the shell. */
 const HEAD = '# ';

@@ -4,6 +4,7 @@
  */
 import { Readable, Writable } from 'node:stream';
 import type { Call, ExecSpec, Exit, Running, TerminalSize } from '../../backend/contract.ts';
+import { unhurried } from '../../backend/unhurried.ts';
 import { SbxError } from '../../errors.ts';
 import type { Inspected } from './api.ts';
 import { type Box, notRunning } from './box.ts';
@@ -15,7 +16,6 @@ import { execOutput } from './exec-output.ts';
 import { inspectExec, untilOver } from './exec-over.ts';
 import { pathKind } from './path-stat.ts';
 import { stateOf } from './power.ts';
-import { unhurried } from './unhurried.ts';
 
 const SHELL = '/bin/sh';
 const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';

@@ -2,11 +2,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Exit } from '../../backend/contract.ts';
 import { SIGNAL_NUMBERS } from '../../backend/signal-numbers.ts';
+import { unhurried } from '../../backend/unhurried.ts';
 import { SbxError } from '../../errors.ts';
 import type { EngineEvent, Inspected, InspectedExec } from './api.ts';
 import type { Box } from './box.ts';
 import { segment } from './engine.ts';
-import { unhurried } from './unhurried.ts';
 
 const KILLED = 128 + SIGNAL_NUMBERS.KILL;
 /** What gVisor's runtime ends with when its sandbox breaks under a command. */

@@ -1,10 +1,10 @@
 /** Notices the end of an attached command. */
 import { setTimeout as pause } from 'node:timers/promises';
+import { unhurried } from '../../backend/unhurried.ts';
 import { SbxError } from '../../errors.ts';
 import type { InspectedExec } from './api.ts';
 import { type Engine, segment } from './engine.ts';
 import type { ExecOutput } from './exec-output.ts';
-import { unhurried } from './unhurried.ts';
 
 /**
  * How long an output is silent before the engine is asked whether the command still runs, in milliseconds; it grows to the second.

@@ -2,8 +2,9 @@
  * Podman gives a connection up when a command has ended and left input unread, and with it what the command printed last; its
  * own error it writes among those of the command. Seen with 4.3. Nothing tells whether anything was lost.
  */
+
+import { unhurried } from '../../backend/unhurried.ts';
 import type { Box } from './box.ts';
-import { unhurried } from './unhurried.ts';
 
 /** Says so, where the engine is Podman. For connections that broke while a command had its input for itself. */
 export async function tellOfUnreadInput({ docker, name }: Box): Promise<void> {

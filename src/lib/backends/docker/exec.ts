@@ -8,6 +8,7 @@ import type { Duplex, Writable } from 'node:stream';
 import { Writable as WritableStream } from 'node:stream';
 import type { Call, ExecSpec, Exit, Running, TerminalSize } from '../../backend/contract.ts';
 import { execSignals } from '../../backend/exec-signals.ts';
+import { unhurried } from '../../backend/unhurried.ts';
 import { hasErrno, SbxError } from '../../errors.ts';
 import { attachedCommand } from '../../guest/exec.ts';
 import { randomHex } from '../../util/random-id.ts';
@@ -20,7 +21,6 @@ import { untilOver } from './exec-over.ts';
 import { execPiped } from './exec-piped.ts';
 import { inspect } from './find.ts';
 import { PROGRAM_INSIDE } from './pipes.ts';
-import { unhurried } from './unhurried.ts';
 
 /** Starts a command; `conflict` when the sandbox does not run. */
 export async function execDocker(box: Box, spec: ExecSpec, call: Call): Promise<Running> {

@@ -1,5 +1,6 @@
 /** A copy of a sandbox: an image of its files, and a container of the same settings made from it. */
 import type { Call, CreateSpec, ForkOptions, Sandbox } from '../../backend/contract.ts';
+import { unhurried } from '../../backend/unhurried.ts';
 import { SbxError } from '../../errors.ts';
 import type { Inspected } from './api.ts';
 import { type Box, missing } from './box.ts';
@@ -9,7 +10,6 @@ import { FORK_LABEL } from './facts.ts';
 import { inspect } from './find.ts';
 import { givenHostname, inspectedInfo, runtimeOf } from './info.ts';
 import { commit, heritageOf } from './snapshots.ts';
-import { unhurried } from './unhurried.ts';
 import { volumesOf } from './volumes.ts';
 
 /** `fork` of the contract. */

@@ -2,13 +2,13 @@
 import { join } from 'node:path';
 import type { Backend } from '../../backend/contract.ts';
 import type { BackendOptions } from '../../backend/registry.ts';
+import { unhurried } from '../../backend/unhurried.ts';
 import { boxOf, type Docker } from './box.ts';
 import { openEngine } from './engine.ts';
 import { findContainer, listSandboxes } from './find.ts';
 import { manifest } from './manifest.ts';
 import { removePipes } from './pipes.ts';
 import { openSandbox } from './sandbox.ts';
-import { unhurried } from './unhurried.ts';
 
 export interface DockerOptions extends Pick<BackendOptions, 'name' | 'settings' | 'env' | 'notice'> {
   /** Without a state folder commands always go by the engine. */

@@ -1,5 +1,6 @@
 /** Starting, stopping, pausing. */
 import type { Call, Sandbox } from '../../backend/contract.ts';
+import { unhurried } from '../../backend/unhurried.ts';
 import { SbxError } from '../../errors.ts';
 import type { Inspected } from './api.ts';
 import { type Box, notRunning } from './box.ts';
@@ -7,7 +8,6 @@ import { segment } from './engine.ts';
 import { startMain } from './main-command.ts';
 import { renewPipes } from './pipes.ts';
 import { inspectBox } from './snapshots.ts';
-import { unhurried } from './unhurried.ts';
 
 type Action = 'start' | 'stop' | 'pause' | 'unpause' | 'kill' | 'wait';
 

@@ -3,6 +3,7 @@
  * name. Whatever happens half-way, one of the two has the name, or gets it back: see unfinished.ts and prune.ts.
  */
 import type { Call, Sandbox } from '../../backend/contract.ts';
+import { unhurried } from '../../backend/unhurried.ts';
 import { SbxError } from '../../errors.ts';
 import { randomHex } from '../../util/random-id.ts';
 import type { HostConfig, Inspected } from './api.ts';
@@ -15,7 +16,6 @@ import { renewPipes } from './pipes.ts';
 import { start, stop } from './power.ts';
 import { findSnapshot, inspectBox } from './snapshots.ts';
 import { nameUnfinished } from './unfinished.ts';
-import { unhurried } from './unhurried.ts';
 
 /** `restore` of the contract. */
 export async function restore(box: Box, sandbox: Sandbox, ref: string, call: Call): Promise<void> {

@@ -1,5 +1,6 @@
 /** Snapshots: images made by committing a container, tagged so that nobody tidies them away. Volumes are not in them. */
 import type { Call, SnapshotInfo } from '../../backend/contract.ts';
+import { unhurried } from '../../backend/unhurried.ts';
 import { SbxError } from '../../errors.ts';
 import { randomHex } from '../../util/random-id.ts';
 import type { InspectedImage, Listed, ListedImage } from './api.ts';
@@ -15,7 +16,6 @@ import {
 } from './facts.ts';
 import { inspect } from './find.ts';
 import { plainName } from './info.ts';
-import { unhurried } from './unhurried.ts';
 
 const REPOSITORY = 'sbx-snapshot';
 const ID = /^[0-9a-f]{12}$/;

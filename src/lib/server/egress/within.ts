@@ -4,6 +4,7 @@
  */
 import type { Duplex } from 'node:stream';
 import type { Call, Listener, Sandbox } from '../../backend/contract.ts';
+import { unhurried } from '../../backend/unhurried.ts';
 import { SbxError } from '../../errors.ts';
 
 export type FindSandbox = (call: Call) => Promise<Sandbox>;
@@ -63,6 +64,3 @@ export function listenWithin({ port, take, notice }: WithinOptions): Within {
     },
   };
 }
-
-/** It is for the sandbox, whoever it was that woke it; that client may leave. */
-const unhurried: Call = { signal: new AbortController().signal };

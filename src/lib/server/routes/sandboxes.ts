@@ -1,12 +1,12 @@
 /** Making, finding, stopping and removing sandboxes. */
 import Type from 'typebox';
+import { unhurried } from '../../backend/unhurried.ts';
 import { create } from '../create.ts';
 import type { Daemon } from '../daemon.ts';
 import { fork } from '../fork.ts';
 import { type Route, route } from '../http/route.ts';
 import { rename } from '../rename.ts';
 import { createBody, environment, lifetime, sandboxRecord, strings } from '../shapes.ts';
-import { unhurried } from '../unhurried.ts';
 
 /** Labels are in the place of those of the source, variables over its own. */
 const forkBody = Type.Object({

@@ -1,10 +1,10 @@
 /** Snapshots of sandboxes, which outlive them. */
 import Type from 'typebox';
+import { unhurried } from '../../backend/unhurried.ts';
 import type { Daemon } from '../daemon.ts';
 import { type Route, route } from '../http/route.ts';
 import { sandboxRecord, strings } from '../shapes.ts';
 import type { Snapshot } from '../store/snapshots.ts';
-import { unhurried } from '../unhurried.ts';
 
 const snapshot = Type.Object({
   id: Type.String(),

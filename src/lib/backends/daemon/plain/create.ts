@@ -1,12 +1,12 @@
 /** Making a sandbox at a server that passes over options that it does not know. */
 import type { Call, CreateSpec, Furnish, Sandbox } from '../../../backend/contract.ts';
+import { unhurried } from '../../../backend/unhurried.ts';
 import { SbxError } from '../../../errors.ts';
 import { type Api, segment } from '../api.ts';
 import { type RemoteRecord, recordOf } from '../record.ts';
 import { findByName } from './find.ts';
 import { NAME_LABEL } from './record.ts';
 import { openPlainSandbox } from './sandbox.ts';
-import { unhurried } from './shell.ts';
 
 /**
  * Whoever has a name first keeps it: the server lists sandboxes in the order in which they were made. Until it is furnished others

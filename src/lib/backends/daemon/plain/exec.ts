@@ -6,6 +6,7 @@ import { type Readable, Writable } from 'node:stream';
 import type { Call, ExecSpec, Exit, Running } from '../../../backend/contract.ts';
 import { execSignals } from '../../../backend/exec-signals.ts';
 import { SIGNAL_NUMBERS } from '../../../backend/signal-numbers.ts';
+import { unhurried } from '../../../backend/unhurried.ts';
 import { SbxError } from '../../../errors.ts';
 import { randomHex } from '../../../util/random-id.ts';
 import { eventsOf } from './events.ts';
@@ -22,7 +23,7 @@ import {
   moreOf,
   type OutputName,
 } from './program.ts';
-import { type PlainSandbox, runProgram, sendProgram, startProgram, unhurried } from './shell.ts';
+import { type PlainSandbox, runProgram, sendProgram, startProgram } from './shell.ts';
 
 /** How long the answer may stay open behind a command that has ended, in milliseconds. */
 const REST_MS = 100;

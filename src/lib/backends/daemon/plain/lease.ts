@@ -1,6 +1,7 @@
 /** Tells a command's watcher that its client is still there: the server does not. guest/exec-text.sh. */
+import { unhurried } from '../../../backend/unhurried.ts';
 import { leaseOf } from './program.ts';
-import { type PlainSandbox, pathOf, runProgram, unhurried } from './shell.ts';
+import { type PlainSandbox, pathOf, runProgram } from './shell.ts';
 
 const RENEW_MS = 15_000;
 

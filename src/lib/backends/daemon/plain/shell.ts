@@ -1,6 +1,7 @@
 /** Shell text for a sandbox at a server that knows no more than to run it. */
 import type { Readable } from 'node:stream';
 import type { Call } from '../../../backend/contract.ts';
+import { unhurried } from '../../../backend/unhurried.ts';
 import { SbxError } from '../../../errors.ts';
 import { type Api, segment } from '../api.ts';
 import { eventsOf } from './events.ts';
@@ -15,9 +16,6 @@ export interface PlainSandbox {
 
 /** The system's limit for one argument or variable, less what a server may put around it. */
 const TEXT_LIMIT = 127 * 1024;
-
-/** A call that nobody gives up. */
-export const unhurried: Call = { signal: new AbortController().signal };
 
 /** Its path at the server. */
 export const pathOf = ({ id }: Pick<PlainSandbox, 'id'>) => `/sandboxes/${segment(id)}`;
