@@ -38,6 +38,7 @@ const left = await attach(
       const all = await readFile(join(folder, 'recording'));
       return all.subarray(Math.max(0, all.length - bytes));
     },
+    isWhole: async () => true,
     replay: true,
     keys: parseDetachKeys(DEFAULT_DETACH_KEYS),
     readOnly: false,

@@ -82,7 +82,7 @@ withDtach('cut: a line tells, what was missed is shown, what was typed is sent o
   recorder.write(pushPackets(Buffer.from('#x\r')));
   await expect.poll(() => readFileSync(join(folder, 'recording'), 'utf8')).toMatch(/#x.*box\$ $/s);
   await link.mend();
-  await terminal.waitFor(/^after$/m);
+  await terminal.waitFor(/^after\nbox\$ $/m);
   expect(terminal.screen().join('\n')).toMatch(/^before\nbox\$ #x\nbox\$ echo af""ter\nafter\nbox\$ $/m);
   expect(terminal.screen().join('\n')).not.toContain('connection lost');
   expect(link.typed).toBe('echo be""fore\recho af""ter\r');

@@ -112,6 +112,7 @@ export function requestFor(
       return { channel, isNew };
     },
     recording: async () => new Uint8Array(),
+    isWhole: async () => true,
     replay: true,
     keys: parseDetachKeys(DEFAULT_DETACH_KEYS),
     readOnly: false,

@@ -66,6 +66,10 @@ export async function attachSession(
     {
       dial: dialer,
       recording: (bytes, call) => sessions.recording(session, bytes, call),
+      isWhole: async (call) => {
+        const all = await sessions.list(call);
+        return all.some(({ name, recording }) => name === session && recording === 'whole');
+      },
       replay,
       keys,
       readOnly,

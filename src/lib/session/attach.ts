@@ -17,6 +17,8 @@ export interface AttachRequest {
   readonly dial: (size: TerminalSize, call: Call) => Promise<Dialed>;
   /** The end of what the session has printed, at most so many bytes. */
   readonly recording: (bytes: number, call: Call) => Promise<Uint8Array>;
+  /** Whether the recording has all that was printed. */
+  readonly isWhole: (call: Call) => Promise<boolean>;
   /** Whether to show what the session printed before. */
   readonly replay: boolean;
   readonly keys: DetachKeys;
@@ -167,6 +169,7 @@ export async function attach(request: AttachRequest, { input, output, signal }: 
         isNew: dialed.isNew,
         paused: paused && { isPaused: paused.isPaused, onChange },
         refresh: (call) => recordingOf(request, REFRESHED, cleared, call),
+        isWhole: request.isWhole,
       },
       { writer, keys: queue, size, signal: over.signal },
     );

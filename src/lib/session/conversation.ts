@@ -39,6 +39,8 @@ export interface Opening {
   readonly paused: PauseHooks | undefined;
   /** What brings the screen up to date after a pause. */
   readonly refresh: ReadRecording;
+  /** Whether the recording has all that was printed. */
+  readonly isWhole: (call: Call) => Promise<boolean>;
 }
 
 type ReadRecording = (call: Call) => Promise<Recording | undefined>;
@@ -66,10 +68,10 @@ export function converse(opening: Opening, local: LocalSide): Conversation {
   // How the channel ended tells what is wrong with its streams.
   for (const stream of [channel.output, channel.input]) stream.on('error', () => undefined);
 
-  const read = async (how: ReadRecording | undefined): Promise<Recording | undefined> => {
+  const inTime = async <T>(ask: ((call: Call) => Promise<T>) | undefined): Promise<T | undefined> => {
     const due = AbortSignal.timeout(RECORDING_DUE);
     try {
-      return await how?.({ signal: AbortSignal.any([signal, due]) });
+      return await ask?.({ signal: AbortSignal.any([signal, due]) });
     } catch (error) {
       // A connection that is lost says so itself; and one that is not is worth more than what was printed before.
       if (!(error instanceof Error)) throw error;
@@ -82,7 +84,7 @@ export function converse(opening: Opening, local: LocalSide): Conversation {
     else await redrawAnew(channel, local.size, AbortSignal.any([signal, over.signal]));
   };
   const show = async (how: ReadRecording | undefined): Promise<boolean> => {
-    const recorded = await read(how);
+    const recorded = await inTime(how);
     // What is here by now belongs to what the recording may have already.
     await nextTurn();
     live.begin(recorded);
@@ -99,7 +101,10 @@ export function converse(opening: Opening, local: LocalSide): Conversation {
     void redraw();
   };
   const gaps = watchGaps(
-    async () => (await read(opening.refresh))?.bytes,
+    {
+      read: async () => (await inTime(opening.refresh))?.bytes,
+      isWhole: () => inTime(opening.isWhole),
+    },
     () => void goOn(),
   );
   const rest: PauseWatch | undefined =
@@ -118,7 +123,7 @@ export function converse(opening: Opening, local: LocalSide): Conversation {
     for (const ms of LATE) {
       await pause(ms, over.signal);
       if (recording === undefined || over.signal.aborted || !live.isSilent) return;
-      const recorded = await read(recording);
+      const recorded = await inTime(recording);
       if (recorded !== undefined) live.catchUp(recorded.bytes);
     }
   };

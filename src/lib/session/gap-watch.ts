@@ -17,12 +17,16 @@ export interface GapWatch extends Disposable {
   outputSeen(bytes: Uint8Array): void;
 }
 
-/**
- * Calls `onGap` when what came last is in the recording, but not at its end. A recording that does not have it tells
- * nothing: it may have stopped, on a full disk.
- * @param read the end of the recording; undefined when it cannot be had
- */
-export function watchGaps(read: () => Promise<Uint8Array | undefined>, onGap: () => void): GapWatch {
+/** What is known of the recording; undefined when it cannot be had. */
+export interface RecordingLook {
+  /** Its end. */
+  readonly read: () => Promise<Uint8Array | undefined>;
+  /** Whether it has all that was printed. Where it has not, it may have stopped, on a full disk. */
+  readonly isWhole: () => Promise<boolean | undefined>;
+}
+
+/** Calls `onGap` when the recording ends with something else than what came last. */
+export function watchGaps({ read, isWhole }: RecordingLook, onGap: () => void): GapWatch {
   /** The last chunks, of which the first is needed in part at most. */
   const chunks: Uint8Array[] = [];
   let kept = 0;
@@ -42,7 +46,10 @@ export function watchGaps(read: () => Promise<Uint8Array | undefined>, onGap: ()
       return;
     }
     flood = 0;
-    if (!isThere && isIn(recorded, seen)) onGap();
+    if (isThere || recorded.length === 0) return;
+    // One that has stopped does not have what came last. What came behind a gap is not found either when it is short.
+    const isGap = isIn(recorded, seen) || (await isWhole()) === true;
+    if (isGap && !isOver && total === before) onGap();
   };
   const onQuiet = () => {
     if (flood >= FLOOD) void look(false);

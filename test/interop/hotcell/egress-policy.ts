@@ -117,7 +117,11 @@ export function egressPolicyTopic(h: Harness): void {
   });
 
   test('a sandbox whose egress is no policy is not made', async () => {
-    const list = () => h.answer<{ sandboxes: SandboxRecord[] }>(200, 'GET /sandboxes');
+    // Whether a sandbox of another topic's is idle is not of this one's making.
+    const list = async () => {
+      const { sandboxes } = await h.answer<{ sandboxes: SandboxRecord[] }>(200, 'GET /sandboxes');
+      return sandboxes.map(({ id }) => id);
+    };
     const before = await list();
     for (const [policy, error] of refusals.filter((_, index) => index % 7 === 0))
       expect(await h.refusal(400, 'POST /sandboxes', `{"egress":${policy}}`)).toBe(error);
