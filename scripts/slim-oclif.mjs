@@ -45,8 +45,8 @@ const lazyBuiltins = {
 };
 
 const OCLIF = /[\\/]@oclif[\\/]core[\\/]/;
-/** The packages that are bundled: parsing is on the way of every command. All others stay imports, most of them lazy. */
-const BUNDLED = /^@oclif\/core\/(parser|flags|args)$/;
+/** What is bundled: parsing is on the way of every command, a tar's header of every `cp`. All else stays imported, mostly lazily. */
+const BUNDLED = /^(@oclif\/core\/(parser|flags|args)|tar\/header)$/;
 
 /** @type {import('rolldown').Plugin} */
 export const slimOclif = {

@@ -9,7 +9,7 @@ const IMAGE = 'sbx-test/debian';
 const BOX = 'bench-docker';
 const STREAM_BYTES = 1e9;
 const FILE_BYTES = 2.5e8;
-const SMALL_FILES = 1000;
+const SMALL_FILES = 10_000;
 const LISTED = 100;
 
 const big = `[ -e "$BENCH_TMP/big" ] || head -c ${FILE_BYTES} /dev/urandom >"$BENCH_TMP/big"`;

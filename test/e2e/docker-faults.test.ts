@@ -7,6 +7,7 @@ import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest';
+import { goByEngine } from '../support/engines/by-engine.ts';
 import { type Ended, type EngineClient, engineClient } from '../support/engines/client.ts';
 import { type Engine, engineNeeds, startEngine } from '../support/engines/engine.ts';
 import { asRoot } from '../support/require.ts';
@@ -56,7 +57,7 @@ function expectFailure({ code, stderr }: Ended, what: RegExp): void {
   expect(stderr).toMatch(/^hint: /m);
 }
 
-// Commands of others than root need the engine all the while.
+// Commands of others than root need the engine all the while, and so does a copy where no folder is shared.
 describe('the engine is killed in the middle', () => {
   afterEach(() => engine.start());
 
@@ -96,6 +97,7 @@ describe('the engine is killed in the middle', () => {
 
   fault('of cp out of a sandbox to a folder, and nothing is put there', async () => {
     create();
+    goByEngine(folder);
     client.must('exec', 'box', '--', 'sh', '-c', 'dd if=/dev/zero of=/big bs=1 count=1 seek=20G 2>/dev/null');
     const target = mkdtempSync(join(folder, 'out-'));
     const copy = client.start('cp', 'box:/big', target);
@@ -108,6 +110,7 @@ describe('the engine is killed in the middle', () => {
 
   fault('of cp into a sandbox', async () => {
     create();
+    goByEngine(folder);
     const pid = engine.docker('inspect', '--format', '{{.State.Pid}}', container());
     const huge = join(folder, 'huge');
     writeFileSync(huge, '');

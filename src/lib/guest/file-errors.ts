@@ -55,7 +55,10 @@ export function fileError(failure: FileFailure): SbxError {
     case FILE_EXIT.denied:
       return failed('permission denied, or the file system is read-only');
     case FILE_EXIT.noSpace:
-      return failed('no space left', `make room: sbx exec ${sandbox} -- df -h`);
+      return failed(
+        'no space left on device',
+        `make room: sbx exec ${sandbox} -- df -h shows where, sbx prune --dry-run what may go`,
+      );
     case FILE_EXIT.exists:
       return new SbxError('conflict', `cannot ${verb} ${at}: it exists already`);
     case FILE_EXIT.conflict:

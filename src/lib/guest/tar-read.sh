@@ -8,6 +8,8 @@ if [ "$follow" = 1 ] && [ -L "$path" ]; then
   [ -e "$path" ] || exit 41
   resolve "$path"
 fi
+# What this user may have set for GNU tar.
+unset TAR_OPTIONS
 gnu=
 case $(tar --version 2>/dev/null) in
   *'GNU tar'*) gnu=1 ;;
@@ -29,7 +31,8 @@ if [ -n "$gnu" ]; then
     shift
     set -- "$@" "--exclude=$name"
   done
-  set -- --format=posix --pax-option=delete=atime,delete=ctime --no-unquote "$@"
+  # A pipe takes 64 KiB at once.
+  set -- --blocking-factor=64 --format=posix --pax-option=delete=atime,delete=ctime --no-unquote "$@"
 else
   set --
 fi

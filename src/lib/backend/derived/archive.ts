@@ -1,10 +1,10 @@
 /** Trees in and out of a sandbox over exec and its own tar (GNU, busybox or toybox). */
-import { randomBytes } from 'node:crypto';
 import { SbxError } from '../../errors.ts';
 import commitScript from '../../guest/tar-commit.sh';
 import readScript from '../../guest/tar-read.sh';
 import stageScript from '../../guest/tar-stage.sh';
 import writeScript from '../../guest/tar-write.sh';
+import { randomHex } from '../../util/random-id.ts';
 import type { Archive, Call } from '../contract.ts';
 import {
   asStream,
@@ -31,28 +31,40 @@ export function deriveArchive(sandbox: ExecSandbox): Archive {
       return asStream(whole(output));
     },
     async write(directory, tar, options, call) {
-      const at = guestPath(directory);
-      const stage = `.sbx-${randomBytes(8).toString('hex')}`;
-      const common = { verb: 'write to', path: directory };
-      const finish = (what: 'commit' | 'discard', finishCall: Call) =>
-        runFileProgram(
-          sandbox,
-          { ...common, name: 'tar-commit', script: commitScript, args: [at, stage, what] },
-          finishCall,
-        );
-      const { owner = 'self' } = options;
-      const script = `${stageScript}${writeScript}`;
-      const write = { ...common, name: 'tar-write', script, args: [at, stage, owner] };
       try {
-        await feedFileProgram(sandbox, write, whole(tar), call);
-        await finish('commit', call);
-      } catch (cause) {
-        await tidyUp(cause, `${directory}/${stage}`, (tidyCall) => finish('discard', tidyCall));
+        await unpackInside(sandbox, directory, tar, options.owner ?? 'self', call);
       } finally {
         tar.destroy();
       }
     },
   };
+}
+
+/** Unpacks a tar by that of the sandbox. @throws SbxError `unsupported` when there is none; nothing of `tar` is taken then. */
+export async function unpackInside(
+  sandbox: ExecSandbox,
+  directory: string,
+  tar: AsyncIterable<Uint8Array>,
+  owner: 'keep' | 'self',
+  call: Call,
+): Promise<void> {
+  const at = guestPath(directory);
+  const stage = `.sbx-${randomHex(8)}`;
+  const common = { verb: 'write to', path: directory };
+  const finish = (what: 'commit' | 'discard', finishCall: Call) =>
+    runFileProgram(
+      sandbox,
+      { ...common, name: 'tar-commit', script: commitScript, args: [at, stage, what] },
+      finishCall,
+    );
+  const script = `${stageScript}${writeScript}`;
+  const write = { ...common, name: 'tar-write', script, args: [at, stage, owner], greets: true };
+  try {
+    await feedFileProgram(sandbox, write, whole(tar), call);
+    await finish('commit', call);
+  } catch (cause) {
+    await tidyUp(cause, `${directory}/${stage}`, (tidyCall) => finish('discard', tidyCall));
+  }
 }
 
 /**

@@ -122,10 +122,13 @@ export function asStream(output: AsyncGenerator<Buffer, void, void>): Readable {
   return Readable.from(output, { objectMode: false, highWaterMark: 256 * 1024 });
 }
 
-/** Runs a program that reads `input` to its end. When `input` fails, the program is killed and the input's error thrown. */
+/**
+ * Runs a program that reads `input` to its end. When `input` fails, the program is killed and the input's error thrown.
+ * @param greets whether it says first that it can begin; nothing is taken from `input` before.
+ */
 export async function feedFileProgram(
   sandbox: ExecSandbox,
-  program: FileProgram,
+  program: FileProgram & { readonly greets?: boolean },
   input: AsyncIterable<Uint8Array>,
   call: Call,
 ): Promise<void> {
@@ -138,6 +141,7 @@ export async function feedFileProgram(
   if (stdin === undefined)
     throw new SbxError('bug', `backend '${sandbox.backend}' gave no input stream for a guest program`);
   const stderr = tail(running.stderr);
+  const greeted = new Promise<void>((resolve) => running.stdout.once('data', () => resolve()));
   running.stdout.resume();
   let gone = false;
   let wake: (() => void) | undefined;
@@ -160,6 +164,7 @@ export async function feedFileProgram(
   const chunks = input[Symbol.asyncIterator]();
   let complete = false;
   try {
+    if (program.greets === true) await Promise.race([greeted, left()]);
     while (!gone) {
       const pending = chunks.next();
       const next = await Promise.race([pending, left()]);

@@ -1,5 +1,4 @@
 /** Single files and folders of a sandbox over exec and POSIX programs. */
-import { randomBytes } from 'node:crypto';
 import { SbxError } from '../../errors.ts';
 import commitScript from '../../guest/file-commit.sh';
 import listScript from '../../guest/file-list.sh';
@@ -11,6 +10,7 @@ import removeScript from '../../guest/file-remove.sh';
 import watchScript from '../../guest/file-watch.sh';
 import { inotifyEvents, snapshotEvents } from '../../guest/file-watch.ts';
 import writeScript from '../../guest/file-write.sh';
+import { randomHex } from '../../util/random-id.ts';
 import type { Call, FileStat, Files } from '../contract.ts';
 import {
   asStream,
@@ -64,7 +64,7 @@ export function deriveFiles(sandbox: ExecSandbox): Files {
     async write(path, content, options, call) {
       if (path.endsWith('/')) throw new SbxError('usage', `not the path of a file: '${path}'`);
       const at = guestPath(path);
-      const beside = `.sbx-${randomBytes(8).toString('hex')}`;
+      const beside = `.sbx-${randomHex(8)}`;
       const finish = (what: 'commit' | 'discard', mode: string, finishCall: Call) => {
         const args = [at, beside, what, mode];
         return runFileProgram(

@@ -2,7 +2,6 @@
  * Background processes, made from exec: a small supervisor inside the sandbox keeps a record and a log for each.
  * What comes back from the sandbox is checked by the parsers in guest/.
  */
-import { randomBytes } from 'node:crypto';
 import { SbxError } from '../../errors.ts';
 import lockScript from '../../guest/lock.sh';
 import killScript from '../../guest/process-kill.sh';
@@ -15,6 +14,7 @@ import {
 } from '../../guest/process-records.ts';
 import startScript from '../../guest/process-start.sh';
 import superviseScript from '../../guest/process-supervise.sh';
+import { randomHex } from '../../util/random-id.ts';
 import type { Call, Exit, Processes, ProcessInfo, SignalName } from '../contract.ts';
 import { pickProcess } from '../pick-process.ts';
 import { deriveLogs } from './processes-logs.ts';
@@ -31,7 +31,7 @@ const ENDED = 11;
 /** The `processes` capability of a sandbox that has exec. */
 export function deriveProcesses(sandbox: ExecSandbox): Processes {
   const list = async (call: Call, only = ''): Promise<ProcessInfo[]> => {
-    const mark = `sbx-${randomBytes(16).toString('hex')}`;
+    const mark = `sbx-${randomHex(16)}`;
     const { stdout, stderr, exit } = await runGuest(sandbox, 'sbx-processes', listScript, [mark, only], call);
     refuseNoShell(sandbox, exit);
     if (codeOf(exit) !== 0) throw failed(sandbox, 'list its processes', stderr);
@@ -47,7 +47,7 @@ export function deriveProcesses(sandbox: ExecSandbox): Processes {
     async start(spec, call) {
       if (spec.name !== undefined && !isProcessName(spec.name)) throw badName(spec.name);
       for (;;) {
-        const id = randomBytes(4).toString('hex');
+        const id = randomHex(4);
         const args = [superviseScript, id, spec.name ?? '', spec.workdir ?? '', ...spec.argv];
         const { env, user } = spec;
         const { stdout, stderr, exit } = await runGuest(sandbox, 'sbx-start', START, args, call, {

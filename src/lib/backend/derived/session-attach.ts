@@ -2,7 +2,6 @@
  * Attaching to a session through exec alone: a relay inside leads to dtach's socket, made from python3 or perl; where
  * there is neither, dtach's own client runs on a terminal, and what it adds to the output is taken out again.
  */
-import { randomBytes } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import { SbxError } from '../../errors.ts';
 import attachScript from '../../guest/session-attach.sh';
@@ -10,6 +9,7 @@ import { attachReport } from '../../guest/session-attach.ts';
 import commonScript from '../../guest/session-common.sh';
 import { dtachChannel } from '../../transport/dtach-channel.ts';
 import { duplexOf } from '../../transport/duplex.ts';
+import { randomHex } from '../../util/random-id.ts';
 import type { AttachOptions, Call, ChannelEnd, Exit, SessionChannel } from '../contract.ts';
 import { type ExecSandbox, type GuestProcess, startGuest } from './run-guest.ts';
 import { attachError } from './session-errors.ts';
@@ -25,8 +25,8 @@ export async function deriveAttach(
   options: AttachOptions,
   call: Call,
 ): Promise<SessionChannel> {
-  const mark = `sbx-${randomBytes(16).toString('hex')}`;
-  const word = options.takeOver ? randomBytes(16).toString('hex') : '';
+  const mark = `sbx-${randomHex(16)}`;
+  const word = options.takeOver ? randomHex(16) : '';
   const running = await startGuest(sandbox, 'sbx-attach', SCRIPT, [name, 'relay', word, mark], call, {
     stdin: 'pipe',
   });

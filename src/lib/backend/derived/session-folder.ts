@@ -3,7 +3,6 @@
  * in that folder: see process-folder-files.ts. A socket is connected to by what was opened and found to be one, which
  * also leaves the length of its path no matter.
  */
-import { randomBytes } from 'node:crypto';
 import { type FSWatcher, watch } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
@@ -12,6 +11,7 @@ import { hasErrno, SbxError } from '../../errors.ts';
 import { withoutLastWords } from '../../guest/session-recording.ts';
 import { exitOfRecord } from '../../guest/sessions.ts';
 import { dtachChannel } from '../../transport/dtach-channel.ts';
+import { randomHex } from '../../util/random-id.ts';
 import type { AttachOptions, Call, ChannelEnd, SessionChannel } from '../contract.ts';
 import {
   openDirectoryIn,
@@ -193,7 +193,7 @@ async function watchTaking(
   return {
     async take() {
       taking = true;
-      known = randomBytes(WORD_LENGTH / 2).toString('hex');
+      known = randomHex(WORD_LENGTH / 2);
       await file.write(known, 0, 'latin1');
       taking = false;
       await look();

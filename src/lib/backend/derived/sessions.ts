@@ -2,7 +2,6 @@
  * Sessions, made from exec: dtach inside the sandbox keeps each, and small programs beside it its records. What comes
  * back from the sandbox is checked by the parsers in guest/.
  */
-import { randomBytes } from 'node:crypto';
 import { hasErrno, SbxError } from '../../errors.ts';
 import lockScript from '../../guest/lock.sh';
 import commonScript from '../../guest/session-common.sh';
@@ -16,6 +15,7 @@ import renameScript from '../../guest/session-rename.sh';
 import superviseScript from '../../guest/session-supervise.sh';
 import surroundingsScript from '../../guest/session-surroundings.sh';
 import { isSessionName, parseSessionList, parseSurroundings } from '../../guest/sessions.ts';
+import { randomHex } from '../../util/random-id.ts';
 import type { Call, Exit, SessionInfo, SessionSpec, Sessions, TerminalSize } from '../contract.ts';
 import { type ExecSandbox, type GuestResult, refuseNoShell, runGuest } from './run-guest.ts';
 import { deriveAttach } from './session-attach.ts';
@@ -131,12 +131,12 @@ export function deriveSessions(sandbox: ExecSandbox): Sessions {
 }
 
 function createArguments({ name, argv, size = DEFAULT_SIZE }: SessionSpec): string[] {
-  const id = randomBytes(8).toString('hex');
+  const id = randomHex(8);
   return [superviseScript, name, id, String(size.rows), String(size.cols), ...(argv ?? [])];
 }
 
 function newMark(): string {
-  return `sbx-${randomBytes(16).toString('hex')}`;
+  return `sbx-${randomHex(16)}`;
 }
 
 function codeOf(exit: Exit): number | undefined {

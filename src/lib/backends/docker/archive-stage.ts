@@ -2,7 +2,6 @@
  * The folder that a tree is unpacked into before it is put in place. One command makes it, waits on its input while the
  * engine fills it, and commits or discards it; when the client dies it discards it. It ends with its input, and needs no watcher.
  */
-import { randomBytes } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import type { Argv, Call } from '../../backend/contract.ts';
 import common from '../../guest/file-common.sh';
@@ -10,6 +9,7 @@ import { fileError } from '../../guest/file-errors.ts';
 import commitScript from '../../guest/tar-commit.sh';
 import holdScript from '../../guest/tar-hold.sh';
 import stageScript from '../../guest/tar-stage.sh';
+import { randomHex } from '../../util/random-id.ts';
 import type { Box } from './box.ts';
 import { attach } from './exec.ts';
 import { execOutput } from './exec-output.ts';
@@ -31,7 +31,7 @@ export interface Stage {
 
 /** Makes a folder in `directory`, which is absolute. @throws SbxError when that cannot be written. */
 export async function openStage(box: Box, directory: string, call: Call): Promise<Stage> {
-  const name = `.sbx-${randomBytes(8).toString('hex')}`;
+  const name = `.sbx-${randomHex(8)}`;
   const argv: Argv = ['/bin/sh', '-c', SCRIPT, 'tar-stage', directory, name];
   const holder = (await byPipes(box, argv, call)) ?? (await byEngine(box, argv, call));
   const said = lastOf(holder.stderr);

@@ -12,7 +12,7 @@ import { randomHex } from '../../util/random-id.ts';
 import type { Box } from './box.ts';
 import { exitOf, whyUntold } from './exec-exit.ts';
 import { type PipedSpec, requestText } from './exec-request.ts';
-import { fifoMaker, pipesOf, refuseUnexpected } from './pipes.ts';
+import { fifoMaker, hasServer, pipesOf, refuseUnexpected } from './pipes.ts';
 import { type PipesRequest, requestByPipes } from './pipes-request.ts';
 
 /** How long a server may take to take up a command, in milliseconds. One that was stopped, or finds no room, never does. */
@@ -48,6 +48,12 @@ export async function execPiped(box: Box, spec: PipedSpec, call: Call): Promise<
   }
   request.begun();
   return follow(box, request, said, began);
+}
+
+/** Whether commands start past the engine, as far as can be told without one. */
+export function isServed(box: Box): boolean {
+  const folder = pipesOf(box.docker, box.id);
+  return folder !== undefined && !box.isPaused && isRoot(box.user) && hasServer(folder);
 }
 
 function isRoot(user: string | undefined): boolean {

@@ -3,7 +3,17 @@
  * inside, in which a client puts FIFOs and requests (pipes-request.ts) for guest/exec-server.sh. Where the folder is of no use,
  * as behind a socket that leads to another machine, nobody inside reads the FIFO for requests, and commands go by the engine.
  */
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { hasErrno, SbxError } from '../../errors.ts';
 import { commandServer } from '../../guest/exec.ts';
@@ -34,6 +44,18 @@ type Sharing = Pick<Docker, 'shared' | 'env'>;
 /** The folder of sandbox `id`, there or not; undefined where there is no place for it. */
 export function pipesOf({ shared }: Sharing, id: string): string | undefined {
   return shared === undefined ? undefined : join(shared, id, 'pipes');
+}
+
+/** Whether somebody inside reads the requests in `folder`. */
+export function hasServer(folder: string): boolean {
+  try {
+    // Without waiting it opens only where there is a reader.
+    closeSync(openSync(join(folder, REQUESTS), constants.O_WRONLY | constants.O_NONBLOCK));
+    return true;
+  } catch (error) {
+    refuseUnexpected(error);
+    return false;
+  }
 }
 
 /** For FIFOs that are made in such folders. */

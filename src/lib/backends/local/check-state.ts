@@ -1,10 +1,10 @@
 /** Whether the state folder can hold the files of sandboxes. */
-import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import type { Call, CheckResult } from '../../backend/contract.ts';
 import { hasErrno, SbxError } from '../../errors.ts';
 import { ensureFolder } from '../../store/folder.ts';
+import { randomHex } from '../../util/random-id.ts';
 import { formatSize } from '../../util/size.ts';
 import { attempt, failed, ok, UNSHARE, warning } from './check-try.ts';
 
@@ -35,7 +35,7 @@ rmdir merged/folder && mkdir merged/folder && echo works > merged/folder/file`;
 /** Tries an overlay mount whose upper folder is in the state folder. Rejects only when interrupted. */
 export async function checkOverlay(state: string, call: Call): Promise<CheckResult> {
   const name = 'overlay mounts';
-  const trial = join(state, `.check-${randomBytes(6).toString('hex')}`);
+  const trial = join(state, `.check-${randomHex(6)}`);
   try {
     for (const folder of ['lower/folder', 'upper', 'work', 'merged'])
       fs.mkdirSync(join(trial, folder), { recursive: true });

@@ -1,8 +1,8 @@
 /** What the local backend needs of this machine, tried out rather than guessed, and what to install for the rest. */
-import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
 import type { Call, CheckResult } from '../../backend/contract.ts';
 import { hasErrno, SbxError } from '../../errors.ts';
+import { randomHex } from '../../util/random-id.ts';
 import { makeCgroups, removeCgroups, systemCgroups } from './cgroup.ts';
 import { checkOverlay, checkSpace, checkState } from './check-state.ts';
 import { attempt, failed, ok, UNSHARE, warning } from './check-try.ts';
@@ -84,7 +84,7 @@ function checkLimits(): CheckResult {
   ] as const;
   const refused = trials.flatMap(([flag, limits]) => {
     try {
-      removeCgroups(makeCgroups(systemCgroups(), `check-${randomBytes(6).toString('hex')}`, limits));
+      removeCgroups(makeCgroups(systemCgroups(), `check-${randomHex(6)}`, limits));
       return [];
     } catch (error) {
       if (error instanceof SbxError || (error instanceof Error && 'code' in error)) return [flag];

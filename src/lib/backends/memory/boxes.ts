@@ -1,5 +1,4 @@
 /** Makes, finds and removes the sandboxes of a memory backend. */
-import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,6 +6,7 @@ import type { Call, CreateOption, CreateSpec, Furnish, SandboxInfo } from '../..
 import { type GivenOption, refuseIgnoredOptions } from '../../backend/need.ts';
 import { noSandbox } from '../../backend/no-sandbox.ts';
 import { SbxError } from '../../errors.ts';
+import { randomHex } from '../../util/random-id.ts';
 import { checkCall } from './check-call.ts';
 import { copyFolder } from './copy-folder.ts';
 import { SANDBOX_MARK, workdirOf } from './exec.ts';
@@ -57,7 +57,7 @@ export function addBox(
     name: string | undefined;
   },
 ): Box {
-  const id = randomBytes(6).toString('hex');
+  const id = randomHex(6);
   const now = new Date().toISOString();
   const name = parts.name ?? `memory-${id.slice(0, 8)}`;
   refuseTakenName(state, name);

@@ -1,9 +1,9 @@
 /** Snapshots of memory sandboxes: copies of their folders. */
-import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SnapshotInfo, SnapshotStore } from '../../backend/contract.ts';
 import { SbxError } from '../../errors.ts';
+import { randomHex } from '../../util/random-id.ts';
 import { checkCall } from './check-call.ts';
 import { copyFolder, copyInto, emptyFolder } from './copy-folder.ts';
 import { SANDBOX_MARK } from './exec.ts';
@@ -65,7 +65,7 @@ export async function takePicture(
       hint: `choose another name, or remove it: sbx snapshot rm ${name}`,
     });
   }
-  const id = randomBytes(6).toString('hex');
+  const id = randomHex(6);
   const info: SnapshotInfo = {
     id,
     name,

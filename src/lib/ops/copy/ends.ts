@@ -132,7 +132,8 @@ export function sandboxDestination(
     async write(parent, tree) {
       const tar = Readable.from(encodeTar(directoriesLast(tree)), {
         objectMode: false,
-        highWaterMark: 256 * 1024,
+        // What a pipe takes: more would be put together into larger pieces, and a writer of those waits in between.
+        highWaterMark: 64 * 1024,
       });
       const owner = options.keepOwner ? 'keep' : 'self';
       await archive.write(parent, tar, { owner, steady: options.steady }, call);

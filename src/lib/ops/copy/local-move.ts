@@ -1,9 +1,9 @@
 /** Moves what a folder holds into another folder, merging directories. */
-import { randomBytes } from 'node:crypto';
 import type { Dirent, Stats } from 'node:fs';
 import { cp, lstat, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { hasErrno, SbxError } from '../../errors.ts';
+import { randomHex } from '../../util/random-id.ts';
 import { explain } from './write-error.ts';
 
 /**
@@ -51,7 +51,7 @@ async function moveOne(from: string, to: string): Promise<void> {
 
 /** To a directory that another file system is mounted on: copied beside its place there, then renamed. */
 async function moveAcross(from: string, to: string): Promise<void> {
-  const beside = join(dirname(to), `.sbx-${randomBytes(8).toString('hex')}`);
+  const beside = join(dirname(to), `.sbx-${randomHex(8)}`);
   try {
     await cp(from, beside, { recursive: true, preserveTimestamps: true, verbatimSymlinks: true });
     await rename(beside, to);

@@ -1,6 +1,6 @@
 /**
- * A file or folder of this machine as a tree. What is looked at and opened is so in synchronous calls, but for the bytes of
- * large files: with many small ones, handing each call to another thread takes longer than the call.
+ * A file or folder of this machine as a tree, by synchronous calls: handing one to another thread takes longer than the call,
+ * and the kernel reads ahead by itself.
  */
 import { isUtf8 } from 'node:buffer';
 import {
@@ -13,19 +13,15 @@ import {
   readdirSync,
   readlinkSync,
   readSync,
-  read as readWithCallback,
   realpathSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { hasErrno, SbxError } from '../../errors.ts';
 import type { Selection } from './select.ts';
 import type { Tree, TreeEntry } from './tree.ts';
 
-const read = promisify(readWithCallback);
-
-/** A file up to this size is read in one go; a larger one in such pieces. */
-const READ_SIZE = 256 * 1024;
+/** Bytes that are read at once: what a pipe takes. */
+const READ_SIZE = 64 * 1024;
 
 export interface LocalReadOptions {
   /** What the entry is called in the tree; `.`: its contents only. */
@@ -90,57 +86,16 @@ async function* file(path: string, name: string, signal: AbortSignal): Tree {
     if (!stat.isFile()) throw changed(path);
     const entry: TreeEntry = { ...common(name, stat), type: 'file', size: Number(stat.size) };
     yield { kind: 'entry', entry };
-    if (entry.size <= READ_SIZE) {
-      if (entry.size > 0) yield { kind: 'data', data: readAll(fd, entry.size, path) };
-      return;
-    }
-    for await (const data of readAhead(fd, entry.size, path)) {
+    for (let at = 0; at < entry.size; ) {
       signal.throwIfAborted();
-      yield { kind: 'data', data };
+      const buffer = Buffer.allocUnsafeSlow(Math.min(READ_SIZE, entry.size - at));
+      const count = attempt(path, () => readSync(fd, buffer));
+      if (count === 0) throw changed(path);
+      at += count;
+      yield { kind: 'data', data: buffer.subarray(0, count) };
     }
   } finally {
     closeSync(fd);
-  }
-}
-
-/** The bytes of a small file. */
-function readAll(fd: number, size: number, path: string): Buffer {
-  const all = Buffer.allocUnsafeSlow(size);
-  for (let at = 0; at < size; ) {
-    const count = attempt(path, () => readSync(fd, all, at, size - at, null));
-    if (count === 0) throw changed(path);
-    at += count;
-  }
-  return all;
-}
-
-/** The bytes of a large file, the next ones read by another thread while the last ones are on their way. */
-async function* readAhead(fd: number, size: number, path: string): AsyncGenerator<Buffer, void, void> {
-  const next = async (left: number): Promise<Buffer> => {
-    const length = Math.min(READ_SIZE, left);
-    const buffer = Buffer.allocUnsafeSlow(length);
-    const { bytesRead } = await read(fd, buffer, 0, length, null).catch((cause: unknown) => {
-      throw explain(path, cause);
-    });
-    if (bytesRead === 0) throw changed(path);
-    return buffer.subarray(0, bytesRead);
-  };
-  let left = size;
-  let reading = next(left);
-  try {
-    while (left > 0) {
-      const data = await reading;
-      left -= data.length;
-      if (left > 0) {
-        reading = next(left);
-        // Whoever waits for it next hears of it.
-        reading.catch(() => undefined);
-      }
-      yield data;
-    }
-  } finally {
-    // Nobody may close what is being read.
-    await reading.catch(() => undefined);
   }
 }
 

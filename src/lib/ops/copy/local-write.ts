@@ -3,7 +3,6 @@
  * until then the destination is as it was, and no final name ever holds half a file. The calls are synchronous but for the
  * bytes of large files: with many small ones, handing each call to another thread takes longer than the call.
  */
-import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
   closeSync,
@@ -25,6 +24,7 @@ import {
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { hasErrno, SbxError } from '../../errors.ts';
+import { randomHex } from '../../util/random-id.ts';
 import { deepestFirst } from './directories-last.ts';
 import { type FileWriter, fileWriter } from './file-write.ts';
 import { moveTree } from './local-move.ts';
@@ -42,7 +42,7 @@ export interface LocalWriteOptions {
  * @throws SbxError `conflict` when a directory would replace something else or the other way round; `failed` with the reason.
  */
 export async function writeLocalTree(parent: string, tree: Tree, options: LocalWriteOptions): Promise<void> {
-  const stage = join(parent, `.sbx-${randomBytes(8).toString('hex')}`);
+  const stage = join(parent, `.sbx-${randomHex(8)}`);
   attempt(parent, () => mkdirSync(stage, { mode: 0o700 }));
   // The last entry of a path wins, as with files.
   const directories = new Map<string, TreeEntry>();

@@ -1,9 +1,9 @@
 /** What is kept of forwards in the background: one file each under the state folder, and a log beside it. */
-import { randomBytes } from 'node:crypto';
 import { open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasErrno, SbxError } from '../../errors.ts';
 import { readJsonFile, writeJsonFile } from '../../store/json-file.ts';
+import { randomHex } from '../../util/random-id.ts';
 import { processIdentity } from './process-identity.ts';
 import type { EstablishedForward } from './types.ts';
 
@@ -39,7 +39,7 @@ const LOG_TAIL = 4096;
 
 /** A name for a new one. */
 export function newForwardId(): string {
-  return randomBytes(3).toString('hex');
+  return randomHex(3);
 }
 
 /** @throws SbxError `usage` for what is no id. */
