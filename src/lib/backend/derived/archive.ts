@@ -1,4 +1,5 @@
 /** Trees in and out of a sandbox over exec and its own tar (GNU, busybox or toybox). */
+import type { Readable } from 'node:stream';
 import { SbxError } from '../../errors.ts';
 import commitScript from '../../guest/tar-commit.sh';
 import readScript from '../../guest/tar-read.sh';
@@ -44,11 +45,13 @@ export function deriveArchive(sandbox: ExecSandbox): Archive {
 export async function unpackInside(
   sandbox: ExecSandbox,
   directory: string,
-  tar: AsyncIterable<Uint8Array>,
+  tar: Readable,
   owner: 'keep' | 'self',
   call: Call,
 ): Promise<void> {
   const at = guestPath(directory);
+  // It may break before it is read, which is no crash: reading it tells.
+  tar.on('error', () => undefined);
   const stage = `.sbx-${randomHex(8)}`;
   const common = { verb: 'write to', path: directory };
   const finish = (what: 'commit' | 'discard', finishCall: Call) =>

@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect } from 'vitest';
-import { deriveArchive } from '../../../../src/lib/backend/derived/archive.ts';
+import { deriveArchive, unpackInside } from '../../../../src/lib/backend/derived/archive.ts';
 import { directoriesLast } from '../../../../src/lib/ops/copy/directories-last.ts';
 import { readLocalTree } from '../../../../src/lib/ops/copy/local-read.ts';
 import { ALL } from '../../../../src/lib/ops/copy/select.ts';
@@ -153,6 +153,11 @@ describe.each(['gnu', 'busybox'] as const)('with the programs of %s', (family) =
       })(),
     );
     await expect(archive().write(folder, failing, {}, call)).rejects.toThrow('the link is lost');
+    const torn = new PassThrough();
+    const written = archive().write(folder, torn, {}, call);
+    // Before anybody reads it.
+    torn.destroy(new Error('it is torn'));
+    await expect(written).rejects.toThrow('it is torn');
     const stop = new AbortController();
     const stalled = new PassThrough();
     stalled.write(bytes.subarray(0, 1024), () => stop.abort());
@@ -160,6 +165,14 @@ describe.each(['gnu', 'busybox'] as const)('with the programs of %s', (family) =
       name: 'AbortError',
     });
     expect(Object.keys(survey(folder))).toEqual(['']);
+  });
+
+  needed('nothing of a tar is taken where it cannot be unpacked', async () => {
+    const tar = tarOf(file('a', 'content'));
+    const refused = unpackInside(guestShell(family, folder), 'missing', tar, 'self', call);
+    await expect(refused).rejects.toMatchObject({ code: 'not_found' });
+    await archive().write(folder, tar, {}, call);
+    expect(readFileSync(join(folder, 'a'), 'utf8')).toBe('content');
   });
 
   needed('what is wrong is said by kind, also while the input stalls', async () => {
