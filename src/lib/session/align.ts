@@ -1,7 +1,7 @@
 /** Where a recording and what came over a connection meanwhile fit together, so that nothing is printed twice. */
 
 /** Fewer equal bytes than this may be chance. */
-const CERTAIN = 16;
+export const CERTAIN = 16;
 const LIKELY = 4;
 const SOUGHT = 1 << 16;
 

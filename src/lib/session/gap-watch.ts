@@ -3,6 +3,8 @@
  * read by then; so what came is compared with the recording once a flood is over.
  */
 
+import { lastBytes } from './last-bytes.ts';
+
 /** Bytes without a break after which some may have been left out: what waits for a client is more at the least. */
 const FLOOD = 1 << 15;
 /** Milliseconds without output that end a flood. */
@@ -27,21 +29,19 @@ export interface RecordingLook {
 
 /** Calls `onGap` when the recording ends with something else than what came last. */
 export function watchGaps({ read, isWhole }: RecordingLook, onGap: () => void): GapWatch {
-  /** The last chunks, of which the first is needed in part at most. */
-  const chunks: Uint8Array[] = [];
-  let kept = 0;
+  const last = lastBytes(COMPARED);
   let total = 0;
   let flood = 0;
   let isOver = false;
   let timer: NodeJS.Timeout | undefined;
-  const look = async (last: boolean) => {
+  const look = async (again: boolean) => {
     const before = total;
     const recorded = Buffer.from((await read()) ?? []);
     // More has come meanwhile, which is looked at when it is over.
     if (isOver || total !== before) return;
-    const seen = Buffer.concat(chunks).subarray(-Math.min(COMPARED, recorded.length || 1));
+    const seen = last.bytes.subarray(-(recorded.length || 1));
     const isThere = recorded.subarray(-seen.length).equals(seen);
-    if (!isThere && !last) {
+    if (!isThere && !again) {
       timer = setTimeout(look, RECORDER_DUE, true);
       return;
     }
@@ -58,11 +58,9 @@ export function watchGaps({ read, isWhole }: RecordingLook, onGap: () => void): 
   const quiet = setTimeout(onQuiet, QUIET);
   return {
     outputSeen(bytes) {
-      chunks.push(bytes);
-      kept += bytes.length;
+      last.add(bytes);
       total += bytes.length;
       flood += bytes.length;
-      while (kept - (chunks[0]?.length ?? 0) >= COMPARED) kept -= chunks.shift()?.length ?? 0;
       clearTimeout(timer);
       quiet.refresh();
     },

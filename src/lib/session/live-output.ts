@@ -1,5 +1,6 @@
 /** Joins a recording and what comes over the connection into one output: nothing twice and nothing left out. */
-import { overlapOf } from './align.ts';
+import { CERTAIN, overlapOf } from './align.ts';
+import { lastBytes } from './last-bytes.ts';
 import { createModes } from './modes.ts';
 import { cleanStart, createCleaner } from './replay.ts';
 
@@ -9,13 +10,16 @@ const MOST_WAITING = 1 << 20;
 /** Bytes at the end of a recording by which it is found in a longer one. */
 const SOUGHT = 4096;
 
+/** Bytes that came last, which a recorder that is late may not have written yet. */
+const REMEMBERED = 1 << 13;
+
 /** What comes over one connection. */
 export interface LiveOutput {
   /** Bytes of the connection; they wait until {@link LiveOutput.begin}. */
   take(bytes: Uint8Array): void;
   /** Prints a recording that was asked for after the connection was there, and goes on behind it. Without one just goes on. */
   begin(recorded?: Recording): void;
-  /** Has bytes wait once more, until the next {@link LiveOutput.begin}. */
+  /** Has bytes wait once more, until the next {@link LiveOutput.begin}, which a late recorder does not set back. */
   hold(): void;
   /** Whether nothing has come over the connection yet. */
   readonly isSilent: boolean;
@@ -42,6 +46,8 @@ export function createLiveOutput(write: (bytes: Uint8Array) => void): LiveOutput
   let expected: Uint8Array = Buffer.alloc(0);
   let known: Uint8Array = Buffer.alloc(0);
   let isSilent = true;
+  let isHeld = false;
+  const last = lastBytes(REMEMBERED);
   const open = () => {
     const all = waiting ?? [];
     waiting = undefined;
@@ -61,6 +67,7 @@ export function createLiveOutput(write: (bytes: Uint8Array) => void): LiveOutput
     },
     take(bytes) {
       isSilent = false;
+      last.add(bytes);
       if (waiting === undefined) return print(bytes);
       waiting.push(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
       bytesWaiting += bytes.length;
@@ -69,14 +76,18 @@ export function createLiveOutput(write: (bytes: Uint8Array) => void): LiveOutput
     begin(recorded) {
       if (waiting === undefined) return;
       if (recorded !== undefined && recorded.bytes.length > 0) {
-        const overlap = overlapOf(recorded.bytes, Buffer.concat(waiting));
-        expected = recorded.bytes.subarray(recorded.bytes.length - overlap);
-        known = recorded.bytes;
-        write(replayOf(recorded));
+        const bytes = isHeld
+          ? Buffer.concat([recorded.bytes, unrecorded(recorded, last.bytes)])
+          : recorded.bytes;
+        const overlap = overlapOf(bytes, Buffer.concat(waiting));
+        expected = bytes.subarray(bytes.length - overlap);
+        known = bytes;
+        write(replayOf({ ...recorded, bytes }));
       }
       open();
     },
     hold() {
+      isHeld = true;
       waiting ??= [];
       bytesWaiting = 0;
     },
@@ -88,6 +99,21 @@ export function createLiveOutput(write: (bytes: Uint8Array) => void): LiveOutput
       write(replayOf({ bytes: expected, isCut: false, prefix: '' }));
     },
   };
+}
+
+/**
+ * What of `seen`, which came last, comes behind the recording. A prompt may stand in it more than once: the recording ends
+ * where all before is the same, and unless it was cut it holds all of that.
+ */
+function unrecorded({ bytes, isCut }: Recording, seen: Buffer): Buffer {
+  const recorded = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  const latest = isCut ? seen.length : Math.min(seen.length, recorded.length);
+  for (let end = latest; end > 0; end--) {
+    const common = Math.min(end, recorded.length);
+    if (common < CERTAIN && (isCut || common < recorded.length)) break;
+    if (recorded.compare(seen, end - common, end, recorded.length - common) === 0) return seen.subarray(end);
+  }
+  return Buffer.alloc(0);
 }
 
 /** Where in `longer` the end of `shorter` is; undefined when it is not there. */

@@ -72,6 +72,39 @@ describe('a recording and a connection become one output', () => {
     expect(text()).toBe('old late new');
   });
 
+  /** What is printed once more when the recording is read again while the connection has brought `seen` and waits with `meanwhile`. */
+  function again(recorded: string, isCut: boolean, seen: string, meanwhile = ''): string {
+    const shown: Uint8Array[] = [];
+    const live = createLiveOutput((bytes) => shown.push(Buffer.from(bytes)));
+    live.begin();
+    live.take(Buffer.from(seen));
+    live.hold();
+    if (meanwhile !== '') live.take(Buffer.from(meanwhile));
+    shown.length = 0;
+    live.begin({ bytes: Buffer.from(recorded), isCut, prefix: '' });
+    return Buffer.concat(shown).toString();
+  }
+  const said = 'box$ echo after\r\nafter\r\nbox$ ';
+  const old = 'what has been there before\r\n';
+
+  test.each([
+    ['has all', `${old}${said}`, true, said],
+    ['is late by a command, its only prompt the first', 'box$ ', false, said],
+    ['is late by a command', `${old}box$ `, false, `${old}${said}`],
+    ['is late by a part of a line', `${old}box$ echo af`, false, `${old}${said}`],
+    ['is late, and its beginning not read', `${old}box$ `, true, `more, ${old}${said}`],
+    ['is late, and the connection younger', `${old}${old}box$ `, false, `${old}${said}`],
+  ])('a recording read again that %s: all is shown, once', (_what, recorded, isCut, seen) => {
+    const shown = again(recorded, isCut, seen, ' meanwhile');
+    expect(shown.endsWith(`${said} meanwhile`)).toBe(true);
+    expect(shown.split('echo after')).toHaveLength(2);
+  });
+
+  test('a recording read again that has what never came is shown as it is', () => {
+    expect(again(`${old}lost\r\nbox$ `, false, `${old}box$ `)).toBe(`${old}lost\r\nbox$ `);
+    expect(again('lost\r\nbox$ ', false, '$ and more')).toBe('lost\r\nbox$ ');
+  });
+
   test('what follows differently is not left out', () => {
     expect(joined('0123456789abcdefXYZ', ['0123456789abcdef'], ['XQ'])).toBe('0123456789abcdefXYZQ');
   });
