@@ -97,8 +97,8 @@ export function converse(opening: Opening, local: LocalSide): Conversation {
   };
   const goOn = async () => {
     live.hold();
-    await show(opening.refresh);
-    void redraw();
+    const isShown = await show(opening.refresh);
+    if (!isShown || writer.modes.alternate) void redraw();
   };
   const gaps = watchGaps(
     {

@@ -10,7 +10,7 @@ const MOST_WAITING = 1 << 20;
 /** Bytes at the end of a recording by which it is found in a longer one. */
 const SOUGHT = 4096;
 
-/** Bytes that came last, which a recorder that is late may not have written yet. */
+/** Bytes that were shown last, which a recorder that is late may not have written yet. */
 const REMEMBERED = 1 << 13;
 
 /** What comes over one connection. */
@@ -47,7 +47,7 @@ export function createLiveOutput(write: (bytes: Uint8Array) => void): LiveOutput
   let known: Uint8Array = Buffer.alloc(0);
   let isSilent = true;
   let isHeld = false;
-  const last = lastBytes(REMEMBERED);
+  let last = lastBytes(REMEMBERED);
   const open = () => {
     const all = waiting ?? [];
     waiting = undefined;
@@ -55,11 +55,13 @@ export function createLiveOutput(write: (bytes: Uint8Array) => void): LiveOutput
   };
   /** Leaves out what the recording had already. If something else comes, nothing more is in common. */
   const print = (bytes: Uint8Array) => {
-    if (expected.length === 0) return write(bytes);
     const common = commonStart(expected, bytes);
     const goesOn = common === bytes.length && common < expected.length;
     expected = goesOn ? expected.subarray(common) : Buffer.alloc(0);
-    if (common < bytes.length) write(bytes.subarray(common));
+    if (common === bytes.length) return;
+    const rest = common === 0 ? bytes : bytes.subarray(common);
+    last.add(rest);
+    write(rest);
   };
   return {
     get isSilent() {
@@ -67,7 +69,6 @@ export function createLiveOutput(write: (bytes: Uint8Array) => void): LiveOutput
     },
     take(bytes) {
       isSilent = false;
-      last.add(bytes);
       if (waiting === undefined) return print(bytes);
       waiting.push(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
       bytesWaiting += bytes.length;
@@ -82,6 +83,8 @@ export function createLiveOutput(write: (bytes: Uint8Array) => void): LiveOutput
         const overlap = overlapOf(bytes, Buffer.concat(waiting));
         expected = bytes.subarray(bytes.length - overlap);
         known = bytes;
+        last = lastBytes(REMEMBERED);
+        last.add(bytes);
         write(replayOf({ ...recorded, bytes }));
       }
       open();
@@ -96,13 +99,14 @@ export function createLiveOutput(write: (bytes: Uint8Array) => void): LiveOutput
       if (!isSilent || from === undefined || from === recorded.length) return;
       expected = recorded.subarray(from);
       known = recorded;
+      last.add(expected);
       write(replayOf({ bytes: expected, isCut: false, prefix: '' }));
     },
   };
 }
 
 /**
- * What of `seen`, which came last, comes behind the recording. A prompt may stand in it more than once: the recording ends
+ * What of `seen`, which was shown last, comes behind the recording. A prompt may stand in it more than once: the recording ends
  * where all before is the same, and unless it was cut it holds all of that.
  */
 function unrecorded({ bytes, isCut }: Recording, seen: Buffer): Buffer {
