@@ -100,6 +100,20 @@ describe('a recording and a connection become one output', () => {
     expect(shown.split('echo after')).toHaveLength(2);
   });
 
+  test('a recording read again that is no longer than at first does not set back what came since', () => {
+    const shown: Uint8Array[] = [];
+    const live = createLiveOutput((bytes) => shown.push(Buffer.from(bytes)));
+    const recorded = { bytes: Buffer.from('box$ '), isCut: false, prefix: '' };
+    live.begin(recorded);
+    live.take(Buffer.from(said.slice('box$ '.length)));
+    for (const _twice of [1, 2]) {
+      shown.length = 0;
+      live.hold();
+      live.begin(recorded);
+      expect(Buffer.concat(shown).toString()).toBe(said);
+    }
+  });
+
   test('a recording read again that has what never came is shown as it is', () => {
     expect(again(`${old}lost\r\nbox$ `, false, `${old}box$ `)).toBe(`${old}lost\r\nbox$ `);
     expect(again('lost\r\nbox$ ', false, '$ and more')).toBe('lost\r\nbox$ ');
