@@ -62,6 +62,10 @@ export const dockerRows = [
       theirs: `docker cp ${BOX}:/tmp/tree "$BENCH_TMP/to/tree"`,
     },
   ),
+  row('docker-cp-start', 'cp of one small file into a sandbox on docker, against docker cp', 20, {
+    ours: `sbx cp /etc/hostname ${BOX}:/tmp/in`,
+    theirs: `docker cp /etc/hostname ${BOX}:/tmp/in`,
+  }),
   row('docker-run', 'run -- true of the local backend, against docker run --rm', 10, {
     ours: 'sbx run --backend local --network private -- true',
     theirs: `docker run --rm ${IMAGE} true`,

@@ -2,7 +2,6 @@
  * Notices output that never came. Of several clients dtach waits for the quickest only, and passes over one that has not
  * read by then; so what came is compared with the recording once a flood is over.
  */
-
 import { lastBytes } from './last-bytes.ts';
 
 /** Bytes without a break after which some may have been left out: what waits for a client is more at the least. */

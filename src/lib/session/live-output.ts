@@ -44,7 +44,6 @@ export function createLiveOutput(write: (bytes: Uint8Array) => void): LiveOutput
   let waiting: Buffer[] | undefined = [];
   let bytesWaiting = 0;
   let expected: Uint8Array = Buffer.alloc(0);
-  let known: Uint8Array = Buffer.alloc(0);
   let isSilent = true;
   let isHeld = false;
   let last = lastBytes(REMEMBERED);
@@ -82,7 +81,6 @@ export function createLiveOutput(write: (bytes: Uint8Array) => void): LiveOutput
           : recorded.bytes;
         const overlap = overlapOf(bytes, Buffer.concat(waiting));
         expected = bytes.subarray(bytes.length - overlap);
-        known = bytes;
         last = lastBytes(REMEMBERED);
         last.add(bytes);
         write(replayOf({ ...recorded, bytes }));
@@ -95,10 +93,11 @@ export function createLiveOutput(write: (bytes: Uint8Array) => void): LiveOutput
       bytesWaiting = 0;
     },
     catchUp(recorded) {
+      // Nothing but a recording was shown.
+      const known = last.bytes;
       const from = known.length === 0 ? 0 : endIn(recorded, known);
       if (!isSilent || from === undefined || from === recorded.length) return;
       expected = recorded.subarray(from);
-      known = recorded;
       last.add(expected);
       write(replayOf({ bytes: expected, isCut: false, prefix: '' }));
     },

@@ -2,7 +2,6 @@
  * Podman gives a connection up when a command has ended and left input unread, and with it what the command printed last; its
  * own error it writes among those of the command. Seen with 4.3. Nothing tells whether anything was lost.
  */
-
 import { unhurried } from '../../backend/unhurried.ts';
 import type { Box } from './box.ts';
 

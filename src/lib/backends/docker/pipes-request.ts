@@ -4,7 +4,7 @@ import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { hasErrno } from '../../errors.ts';
 import { type FifoMaker, makeFifos } from '../../transport/fifo.ts';
-import { REQUESTS } from './pipes.ts';
+import { openRequests } from './pipes.ts';
 
 /** A command that was asked for. All ends are ours alone: what happens to them is its end of the other side. */
 export interface PipesRequest {
@@ -46,7 +46,7 @@ export interface PipesRequestOptions {
 /** Announces a command. Throws what the file system says, ENXIO where no server is; then nothing was asked for, and nothing stays. */
 export function requestByPipes({ folder, mark, text, stdin, fifos }: PipesRequestOptions): PipesRequest {
   // Before anything is made: most often there is nobody at all, or there is.
-  const requests = openSync(join(folder, REQUESTS), WRITE);
+  const requests = openRequests(folder);
   const at = (name: string) => join(folder, name === '' ? mark : `${mark}.${name}`);
   const names = ['to', 'from', 'told', 'out', 'err', ...(stdin ? ['in'] : [])];
   /** Our descriptors that no stream has. */

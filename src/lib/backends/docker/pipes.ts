@@ -28,7 +28,7 @@ import { isSandboxId } from './facts.ts';
 /** Where the folder is inside; idle.sh lets only root into the one above. */
 export const INSIDE = '/var/lib/sbx/exec/pipes';
 /** The FIFO that requests are announced in. */
-export const REQUESTS = 'requests';
+const REQUESTS = 'requests';
 /** The program for the container, without comments. */
 const PROGRAM = 'serve';
 const PROGRAM_TEXT = commandServer.replaceAll(/^ *#.*\n/gm, '');
@@ -39,6 +39,8 @@ const ENGINE = 'engine';
 /** The folder of FIFOs for the commands of all sandboxes. */
 const SPARE = 'spare';
 
+const { O_WRONLY, O_NONBLOCK, O_NOFOLLOW } = constants;
+
 type Sharing = Pick<Docker, 'shared' | 'env'>;
 
 /** The folder of sandbox `id`, there or not; undefined where there is no place for it. */
@@ -46,11 +48,15 @@ export function pipesOf({ shared }: Sharing, id: string): string | undefined {
   return shared === undefined ? undefined : join(shared, id, 'pipes');
 }
 
+/** Opens what requests are announced in. Without waiting that works only where somebody reads; throws what the file system says, ENXIO for nobody. */
+export function openRequests(folder: string): number {
+  return openSync(join(folder, REQUESTS), O_WRONLY | O_NONBLOCK | O_NOFOLLOW);
+}
+
 /** Whether somebody inside reads the requests in `folder`. */
 export function hasServer(folder: string): boolean {
   try {
-    // Without waiting it opens only where there is a reader.
-    closeSync(openSync(join(folder, REQUESTS), constants.O_WRONLY | constants.O_NONBLOCK));
+    closeSync(openRequests(folder));
     return true;
   } catch (error) {
     refuseUnexpected(error);
