@@ -81,6 +81,8 @@ describe('closed streams', () => {
     'create --help',
     'exec box seq 1 1000000',
     'files cat box /etc/services',
+    'files cat box /usr/bin/perl',
+    'cp box:/usr/bin/perl -',
   ])('%s into a reader that goes away ends quietly', async (verb) => {
     const { code, stdout, stderr } = await sh(`sbx ${verb} | head -1`);
     expect(stderr).toBe('');
